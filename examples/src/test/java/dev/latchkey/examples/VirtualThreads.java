@@ -50,8 +50,7 @@ final class VirtualThreads {
                 LockFactory locks = LockFactory.connect(arguments[0])) {
             recording.enable(PINNED).withThreshold(Duration.ZERO);
             recording.start();
-            // The JVM pins who waits for a class that another thread initializes, and does not say so: that is over
-            // then.
+            // The JVM pins who waits for a class that another thread initializes: afterwards that is over.
             int before = new VirtualThreads(locks).work();
             Instant start = Instant.now();
             int done = before + new VirtualThreads(locks).work() + pinOne();

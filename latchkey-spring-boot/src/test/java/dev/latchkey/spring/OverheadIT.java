@@ -2,10 +2,10 @@ package dev.latchkey.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,15 +22,19 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** What it costs, in CPU time of the calling thread, by the best of several rounds: others run on this machine as well. */
+/**
+ * What it costs: bytes and classes, which are counted, and CPU time of the calling thread as a ratio of the same run, by the
+ * best of several rounds, because others run on this machine as well.
+ */
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OverheadIT {
 
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 20_000;
     private static final int ROUNDS = 8;
     private static final int STARTS = Integer.getInteger("latchkey.starts", 1);
-    private static final Duration PER_CALL = Duration.ofNanos(5_000);
+    private static final double TIMES_BY_HAND = 2;
+    private static final long BYTES_PER_CALL = 2_000;
     private static final long MILLIS_PER_START = 50;
     private static final long CLASSES_PER_START = 200;
 
@@ -50,15 +54,18 @@ class OverheadIT {
                 "latchkey.store=in-memory")) {
             Work work = app.getBean(Work.class);
             LockFactory locks = app.getBean(LockFactory.class);
-            long annotated = Long.MAX_VALUE;
-            long byHand = Long.MAX_VALUE;
+            double times = Double.MAX_VALUE;
+            long bytes = Long.MAX_VALUE;
             for (int round = 0; round < ROUNDS; round++) {
-                byHand = Math.min(byHand, nanosOf(() -> byHand(locks, work)));
-                annotated = Math.min(annotated, nanosOf(() -> work.locked(7)));
+                Calls byHand = calls(() -> byHand(locks, work));
+                Calls annotated = calls(() -> work.locked(7));
+                times = Math.min(times, (double) annotated.nanos() / byHand.nanos());
+                bytes = Math.min(bytes, annotated.bytes() - byHand.bytes());
+                System.out.printf("by hand %s, @Locked %s%n", byHand, annotated);
             }
-            System.out.printf("by hand %d ns, @Locked %d ns%n", byHand, annotated);
 
-            assertThat(annotated - byHand).as("by hand %s ns", byHand).isLessThanOrEqualTo(PER_CALL.toNanos());
+            assertThat(times).as("CPU time beside the same calls by hand").isLessThanOrEqualTo(TIMES_BY_HAND);
+            assertThat(bytes).as("bytes more per call").isLessThanOrEqualTo(BYTES_PER_CALL);
         }
     }
 
@@ -75,12 +82,15 @@ class OverheadIT {
         }
     }
 
-    private static long nanosOf(Runnable call) {
+    private static Calls calls(Runnable call) {
         long start = THREADS.getCurrentThreadCpuTime();
+        long allocated = THREADS.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < CALLS; i++) {
             call.run();
         }
-        return (THREADS.getCurrentThreadCpuTime() - start) / CALLS;
+        return new Calls(
+                (THREADS.getCurrentThreadCpuTime() - start) / CALLS,
+                (THREADS.getCurrentThreadAllocatedBytes() - allocated) / CALLS);
     }
 
     /**
@@ -123,6 +133,9 @@ class OverheadIT {
             return new Cost(Long.parseLong(cost[0]), Long.parseLong(cost[1]));
         }
     }
+
+    /** What one call cost on average. */
+    private record Calls(long nanos, long bytes) {}
 
     private record Cost(long millis, long classes) {}
 

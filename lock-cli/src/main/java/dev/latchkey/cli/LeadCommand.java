@@ -69,8 +69,8 @@ final class LeadCommand implements Callable<Integer> {
             paramLabel = "DURATION",
             converter = DurationText.class,
             defaultValue = "30s",
-            description = "The time after which another host leads if this one dies. Default: 30s. Has no effect where"
-                    + " locks end with their process (flock).")
+            description = "The time after which another host leads if this one dies. Default: 30s. Where locks end with"
+                    + " their process (flock), only how often the store is asked for them: three times.")
     private Duration ttl = Duration.ofSeconds(30);
 
     @Mixin

@@ -95,7 +95,11 @@ final class TermRun {
         boolean isDue = System.nanoTime() - confirmed >= settings.ttl().toNanos() / 3;
         if (isDue && confirmation.isDone() && term.lasts() && term.remaining().isEmpty()) {
             confirmed = System.nanoTime();
-            confirmation = term.lock().refreshAsync();
+            try {
+                confirmation = term.lock().refreshAsync();
+            } catch (OutOfMemoryError e) {
+                // No thread is to be had for it now, which is no reason to lead no more.
+            }
         }
     }
 

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Batches, counted by the server, and beside those who wait in queues. */
@@ -158,6 +159,12 @@ class RedisBatchIT extends WithAStore {
     @Test
     void givenManyThousands_whenRenewedRaisedAndGivenUp_thenBySeveralCommands() {
         try (RedisStore patient = open(server.dsn() + "?timeout=60s")) {
+            // What it holds before it is subscribed to forced releases, it asks for one by one.
+            long others = keys.subscriptions();
+            Key first = Key.of("first");
+            assertThat(patient.save(Requests.exclusive(first))).isInstanceOf(Response.Granted.class);
+            Awaitility.await().until(() -> keys.subscriptions() > others);
+            assertThat(patient.delete(first)).isTrue();
             List<Key> taken =
                     IntStream.range(0, 12_001).mapToObj(i -> Key.of("id " + i)).toList();
             var granted = (BatchAttempt.Granted)

@@ -65,9 +65,12 @@ final class RedisKeys {
 
     /** What is held for a while has its store subscribe, which takes another connection. */
     void awaitSubscribed() {
-        Awaitility.await()
-                .until(() ->
-                        server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found && !found.isEmpty());
+        Awaitility.await().until(() -> subscriptions() > 0);
+    }
+
+    /** How many stores have subscribed. */
+    long subscriptions() {
+        return server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found ? found.size() : 0;
     }
 
     /** How often the server has executed each command since its statistics were reset, those of scripts among them. */

@@ -124,7 +124,7 @@ class LeaderElectionFaultsTest {
         try (LeaderElection election = builder(locks, term -> {
                     int call = calls.getAndIncrement();
                     if (call < thrown.size()) {
-                        throw LeaderElectionFaultsTest.<RuntimeException>unchecked(thrown.get(call));
+                        fail(thrown.get(call));
                     }
                     lead(term);
                 })
@@ -135,9 +135,11 @@ class LeaderElectionFaultsTest {
         }
     }
 
-    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    private static <X extends Throwable> X unchecked(Throwable thrown) throws X {
-        throw (X) thrown;
+    private static void fail(Throwable thrown) throws Exception {
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        throw (Exception) thrown;
     }
 
     /** The thread that stands ended with an ArithmeticException. */

@@ -20,6 +20,8 @@ final class Candidate {
 
     static final long LOOK_NANOS = Duration.ofMillis(1).toNanos();
 
+    private static final long CLEAN_UP_NANOS = Duration.ofMillis(50).toNanos();
+
     private static final int INPUT_ENDED = 3;
 
     private final BeliefFile beliefs;
@@ -75,8 +77,15 @@ final class Candidate {
         try {
             believe(term, at, look);
         } finally {
+            cleanUp();
             beliefs.returns(at, System.nanoTime());
         }
+    }
+
+    /** Takes a while, in which the next callback must not begin. */
+    private static void cleanUp() {
+        boolean unused = Thread.interrupted();
+        LockSupport.parkNanos(CLEAN_UP_NANOS);
     }
 
     private void believe(Term term, int at, long begun) {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -13,9 +12,11 @@ import java.util.stream.Collectors;
  *
  * @param stopTime how long a callback may take to return after its term
  * @param terms all terms in which somebody believed
- * @param takeOvers how long it took until somebody led again
+ * @param strikes what was done, to the leader or the server
+ * @param takeOvers how long it took until somebody led again, unless the leader went on
  */
-record ElectionHistory(Duration stopTime, List<BelievedTerm> terms, List<TakeOver> takeOvers) {
+record ElectionHistory(
+        Duration stopTime, List<BelievedTerm> terms, List<ElectionFault> strikes, List<TakeOver> takeOvers) {
 
     /**
      * Returns each pair of leaders at the same time, each number that is not greater than all before it, and each callback that
@@ -47,28 +48,26 @@ record ElectionHistory(Duration stopTime, List<BelievedTerm> terms, List<TakeOve
         return offences;
     }
 
-    /** Returns for each fault how often, and how long it took until somebody led again: median and maximum. */
+    /** Returns for each fault how often it struck, and how long it took until somebody led again: median and maximum. */
     String figures() {
-        Map<ElectionFault, List<Long>> byFault = takeOvers.stream()
-                .collect(Collectors.groupingBy(
-                        TakeOver::fault,
-                        TreeMap::new,
-                        Collectors.mapping(takeOver -> takeOver.nanos() / 1_000_000, Collectors.toList())));
-        return byFault.entrySet().stream()
-                .map(entry -> "  %-20s %4d times, the next term after %5d ms (median), %5d ms (longest)"
-                        .formatted(
-                                entry.getKey(),
-                                entry.getValue().size(),
-                                median(entry.getValue()),
-                                entry.getValue().stream()
-                                        .mapToLong(time -> time)
-                                        .max()
-                                        .orElse(0)))
+        return strikes.stream()
+                .collect(Collectors.groupingBy(strike -> strike, TreeMap::new, Collectors.counting()))
+                .entrySet()
+                .stream()
+                .map(entry -> "  %-20s %4d times".formatted(entry.getKey(), entry.getValue()) + times(entry.getKey()))
                 .collect(Collectors.joining("\n"));
     }
 
-    private static long median(List<Long> times) {
-        return times.stream().sorted().toList().get(times.size() / 2);
+    private String times(ElectionFault fault) {
+        List<Long> millis = takeOvers.stream()
+                .filter(takeOver -> takeOver.fault() == fault)
+                .map(takeOver -> takeOver.nanos() / 1_000_000)
+                .sorted()
+                .toList();
+        return millis.isEmpty()
+                ? ""
+                : ", %4d times followed by the next term, after %5d ms (median), %5d ms (longest)"
+                        .formatted(millis.size(), millis.get(millis.size() / 2), millis.get(millis.size() - 1));
     }
 
     /** Returns those that took longer, of one kind of fault. */

@@ -34,6 +34,7 @@ final class ElectionTrial implements AutoCloseable {
     private final RedisServer server = RedisServer.startDurable();
     private final List<CandidateProcess> running = new ArrayList<>();
     private final List<CandidateProcess> dead = new ArrayList<>();
+    private final List<ElectionFault> strikes = new ArrayList<>();
     private final List<TakeOver> takeOvers = new ArrayList<>();
 
     ElectionTrial(Path directory, long seed, CandidateKind kind) {
@@ -60,6 +61,7 @@ final class ElectionTrial implements AutoCloseable {
             BelievedTerm leader = awaitLeader();
             ElectionFault fault = faults.get(random.nextInt(faults.size()));
             long start = System.nanoTime();
+            strikes.add(fault);
             strike(fault, process(leader), leader.number());
             termAfter(leader.number()).ifPresent(next -> takeOvers.add(new TakeOver(fault, next.since() - start)));
             history = history();
@@ -176,7 +178,7 @@ final class ElectionTrial implements AutoCloseable {
         List<BelievedTerm> terms = new ArrayList<>();
         running.forEach(process -> terms.addAll(process.terms()));
         dead.forEach(process -> terms.addAll(process.terms()));
-        return new ElectionHistory(STOP_TIME, terms, List.copyOf(takeOvers));
+        return new ElectionHistory(STOP_TIME, terms, List.copyOf(strikes), List.copyOf(takeOvers));
     }
 
     /** The length of a fault, or between two looks. */

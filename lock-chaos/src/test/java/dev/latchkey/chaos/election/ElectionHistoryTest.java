@@ -13,7 +13,7 @@ class ElectionHistoryTest {
     private static final Duration STOP_TIME = Duration.ofNanos(100);
 
     private static List<String> offences(BelievedTerm... terms) {
-        return new ElectionHistory(STOP_TIME, List.of(terms), List.of()).offences();
+        return new ElectionHistory(STOP_TIME, List.of(terms), List.of(), List.of()).offences();
     }
 
     private static BelievedTerm term(long number, long since, long until, long returned) {
@@ -48,6 +48,21 @@ class ElectionHistoryTest {
                 .singleElement()
                 .asString()
                 .startsWith("two callbacks");
+    }
+
+    @Test
+    void givenStrikesOfWhichOneWasFollowed_whenReported_thenAllAreCounted() {
+        ElectionHistory history = new ElectionHistory(
+                STOP_TIME,
+                List.of(),
+                List.of(ElectionFault.RESTART_SERVER, ElectionFault.KILL, ElectionFault.KILL),
+                List.of(new TakeOver(ElectionFault.KILL, 3_000_000)));
+
+        assertThat(history.figures().lines())
+                .satisfiesExactly(
+                        kill -> assertThat(kill).contains("KILL", "2 times", "1 times followed", "3 ms (longest)"),
+                        restart ->
+                                assertThat(restart).contains("RESTART_SERVER").endsWith("1 times"));
     }
 
     /** As of a process that was frozen, or killed. */
