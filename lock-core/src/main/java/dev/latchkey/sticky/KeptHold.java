@@ -3,6 +3,7 @@ package dev.latchkey.sticky;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.Optional;
@@ -34,9 +35,10 @@ final class KeptHold {
         renew(asked, granted, now);
     }
 
-    /** Takes over what the store has answered. */
+    /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
     void renew(Request asked, Response.Granted granted, long now) {
-        lease = granted.lease();
+        boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
+        lease = isNewest ? granted.lease() : lease;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
@@ -75,17 +77,17 @@ final class KeptHold {
         return grantedAt;
     }
 
-    private long endNanos() {
-        return Lease.reliableUntil(sinceNanos(), lease.ttl());
+    private static long endNanos(Lease lease) {
+        return Lease.reliableUntil(lease.since().orElseThrow(), lease.ttl());
     }
 
     boolean isOver(long now) {
-        return endNanos() - now <= 0 || !lease.isLive().getAsBoolean();
+        return endNanos(lease) - now <= 0 || !lease.isLive().getAsBoolean();
     }
 
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
     boolean suffices(Request local, long now) {
-        boolean lasts = endNanos() - Lease.reliableUntil(now, local.ttl()) >= 0;
+        boolean lasts = endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
         return lasts && (tokens == null || !tokens.isUsedUp());
     }
 

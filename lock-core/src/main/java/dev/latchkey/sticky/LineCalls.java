@@ -104,9 +104,16 @@ final class LineCalls {
                 }
             }
         } finally {
-            if (line.leave(waiter, step)) {
-                boolean unused = release(request.key());
-            }
+            leave(line, waiter, step);
+        }
+    }
+
+    private void leave(StickyLine line, LocalWaiter waiter, NextStep end) {
+        Key local = waiter.request().key();
+        if (line.leave(waiter, end)) {
+            boolean unused = release(local);
+        } else if (!(end instanceof NextStep.Holds)) {
+            releaseDue(line, local.resource(), line.due());
         }
     }
 
@@ -207,14 +214,22 @@ final class LineCalls {
         if (line != null && step instanceof NextStep.Release release) {
             return releaseNow(line, local.resource(), release.kept());
         }
-        if (step instanceof NextStep.ReleaseUnkept release) {
-            return store.delete(release.ended().claiming(local));
+        if (line != null && step instanceof NextStep.ReleaseUnkept release) {
+            return releaseUnkept(line, release.ended().claiming(local));
         }
         if (step instanceof NextStep.Holds) {
             return true;
         }
         Key asked = unanswered.remove(local.token());
         return store.delete(asked == null ? local : asked);
+    }
+
+    private boolean releaseUnkept(StickyLine line, Key key) {
+        try {
+            return store.delete(key);
+        } finally {
+            line.wakeFirst();
+        }
     }
 
     private boolean releaseNow(StickyLine line, String resource, KeptHold kept) {
@@ -227,7 +242,10 @@ final class LineCalls {
 
     /** What was recalled meanwhile is not kept. */
     private void done(StickyLine line, String resource) {
-        KeptHold due = line.done();
+        releaseDue(line, resource, line.done());
+    }
+
+    private void releaseDue(StickyLine line, String resource, @Nullable KeptHold due) {
         if (due != null) {
             releaseLater(line, resource, due);
         }

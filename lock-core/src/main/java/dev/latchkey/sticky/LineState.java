@@ -166,6 +166,11 @@ final class LineState {
     /** What had to be done is done, or has failed. Returns what is to be released now, for which the line is busy again. */
     @Nullable KeptHold done() {
         endBusy();
+        return due();
+    }
+
+    /** Returns what is to be released although it is idle, for which the line is busy; null if that is nothing. */
+    @Nullable KeptHold due() {
         KeptHold current = kept;
         boolean isDue = current != null && (current.isRecalled() || isClosing);
         return isDue && endIdle(System.nanoTime()) ? current : null;
@@ -213,6 +218,8 @@ final class LineState {
         long end = used.endFor(local);
         boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;
         hold.renew(granted, used.sinceNanos(), maySetIt ? end : before);
+        // It may end sooner, or be shared from now on.
+        waiters.wakeFirst();
         return hold.answer();
     }
 
@@ -236,6 +243,11 @@ final class LineState {
         kept = null;
         isBusy = true;
         return new NextStep.Release(used);
+    }
+
+    /** What was not kept is released: whoever waits here has to ask the store. */
+    void wakeFirst() {
+        waiters.wakeFirst();
     }
 
     /** Those who wait come first. */

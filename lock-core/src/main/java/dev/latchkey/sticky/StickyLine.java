@@ -56,6 +56,10 @@ final class StickyLine {
         return guarded(line -> line.done());
     }
 
+    @Nullable KeptHold due() {
+        return guarded(line -> line.due());
+    }
+
     @Nullable LocalHold find(Key local) {
         return guarded(line -> line.find(local));
     }
@@ -133,6 +137,15 @@ final class StickyLine {
                 }
                 waiter.await(Math.min(endNanos - now, state.nanosToNextEnd(now)), state.isHeld());
             }
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    void wakeFirst() {
+        guard.lock();
+        try {
+            state.wakeFirst();
         } finally {
             guard.unlock();
         }

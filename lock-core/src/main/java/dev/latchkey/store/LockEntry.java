@@ -242,20 +242,22 @@ final class LockEntry {
         return true;
     }
 
-    /** Waits for an answer. Only the first in the queue looks after leases that end: it serves the queue then. */
-    void await(Waiter waiter, long endNanos) throws InterruptedException {
-        while (!waiter.isOver()) {
-            long now = System.nanoTime();
-            if (endNanos - now <= 0) {
-                return;
-            }
-            long wait = Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now));
-            if (wait <= 0) {
-                serve(now);
-            } else {
-                waiter.changed().awaitNanos(wait);
-            }
+    /**
+     * Waits once for an answer; false if the wait is over. Only the first in the queue looks after leases that end: it serves the
+     * queue then.
+     */
+    boolean await(Waiter waiter, long endNanos) throws InterruptedException {
+        long now = System.nanoTime();
+        if (waiter.isOver() || endNanos - now <= 0) {
+            return false;
         }
+        long wait = Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now));
+        if (wait <= 0) {
+            serve(now);
+        } else {
+            waiter.changed().awaitNanos(wait);
+        }
+        return true;
     }
 
     long nanosToNextLeaseEnd(Waiter waiter, long now) {

@@ -122,8 +122,9 @@ final class Stripe {
             withdrawn.thenRun(() -> withdraw(waiter));
             boolean wanted = false;
             try {
-                sendRecalls();
-                room.await(waiter, end);
+                do {
+                    sendRecalls();
+                } while (room.await(waiter, end));
                 wanted = !waiter.isWithdrawn();
             } finally {
                 if (wanted) {

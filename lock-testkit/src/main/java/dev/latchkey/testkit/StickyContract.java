@@ -236,6 +236,24 @@ public interface StickyContract extends StickyKeyContract {
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
+    /** What is not kept is released in the store: whoever waits here is woken to ask there. */
+    @Test
+    default void givenRecalledSoonAndInUse_whenALockWaitsHere_thenItIsGrantedByTheRelease(Fixture fixture)
+            throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock first = sticky(fixture, here);
+        assertThat(first.tryAcquire()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(first.release()).isTrue();
+        assertThat(first.tryAcquire()).isTrue();
+        Lock second = sticky(fixture, here);
+        BackgroundCall<Boolean> wait = fixture.startWaiting(() -> second.tryAcquire(TimeLimits.LIMIT));
+
+        assertThat(first.release()).isTrue();
+
+        assertThat(fixture.woken(wait)).isTrue();
+    }
+
     /** What is kept ends by itself: nobody renews it. */
     @Test
     @Tag("slow")

@@ -33,13 +33,16 @@ public final class Fuzz implements LongFunction<@Nullable String> {
         /** Its leases end sooner than it says. */
         SHORT_LEASES,
         /** It grants tokens that an earlier holder may have used. */
-        UNRESERVED_TOKENS;
+        UNRESERVED_TOKENS,
+        /** It recalls nothing. */
+        NO_RECALLS;
 
         RecallBorder.Plant begin() {
             return switch (this) {
                 case NOTHING -> RecallBorder.Plant.NOTHING;
-                case SHORT_LEASES -> new RecallBorder.Plant(2, Optional.empty());
-                case UNRESERVED_TOKENS -> new RecallBorder.Plant(1, Optional.of(new DenseTokens()));
+                case SHORT_LEASES -> new RecallBorder.Plant(2, Optional.empty(), true);
+                case UNRESERVED_TOKENS -> new RecallBorder.Plant(1, Optional.of(new DenseTokens()), true);
+                case NO_RECALLS -> new RecallBorder.Plant(1, Optional.empty(), false);
             };
         }
     }

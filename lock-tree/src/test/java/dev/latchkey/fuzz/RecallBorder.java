@@ -29,8 +29,8 @@ final class RecallBorder implements RecallableStore, SharedStore {
     private boolean dead;
 
     /** What is wrong with the store, for who judges the judge. */
-    record Plant(int leaseFactor, Optional<DenseTokens> tokens) {
-        static final Plant NOTHING = new Plant(1, Optional.empty());
+    record Plant(int leaseFactor, Optional<DenseTokens> tokens, boolean recalls) {
+        static final Plant NOTHING = new Plant(1, Optional.empty(), true);
     }
 
     RecallBorder(World world, InMemoryStore store, int faultIn, Plant plant) {
@@ -134,7 +134,7 @@ final class RecallBorder implements RecallableStore, SharedStore {
     }
 
     private void send(CompletableFuture<Void> arrived) {
-        if (dead || (faultIn > 0 && world.oneIn(faultIn))) {
+        if (dead || !plant.recalls() || (faultIn > 0 && world.oneIn(faultIn))) {
             world.note("   a recall is lost");
         } else {
             world.late(() -> {

@@ -18,6 +18,7 @@ final class StickyActor {
     private OptionalLong token = OptionalLong.empty();
     private boolean isNew;
     private boolean hasLost;
+    private int waiting;
 
     StickyActor(String name, StickySchedule.Process process, Lock lock) {
         this.name = name;
@@ -59,6 +60,19 @@ final class StickyActor {
     /** Whether one of its holds was lost so far: what the store still has of it ends with its lease. */
     boolean hasLost() {
         return hasLost;
+    }
+
+    void beginsToWait() {
+        waiting++;
+    }
+
+    void endsToWait() {
+        waiting--;
+    }
+
+    /** Whether a call of it waits for others. */
+    boolean isWaiting() {
+        return waiting > 0;
     }
 
     /** Notes whether an exclusive hold has begun: one that was taken for shared without an answer may come back. */

@@ -30,12 +30,12 @@ final class StickyOperations {
             return call(actor, "tryAcquire()", Lock::tryAcquire);
         } else if (drawn < 20) {
             Duration wait = time(10, 3_000);
-            return call(actor, "tryAcquire(" + wait + ")", lock -> lock.tryAcquire(wait));
+            return call(actor, "tryAcquire(" + wait + ")", waiting(actor, lock -> lock.tryAcquire(wait)));
         } else if (drawn < 23) {
             return call(actor, "tryAcquireShared()", Lock::tryAcquireShared);
         } else if (drawn < 27) {
             Duration wait = time(10, 3_000);
-            return call(actor, "tryAcquireShared(" + wait + ")", lock -> lock.tryAcquireShared(wait));
+            return call(actor, "tryAcquireShared(" + wait + ")", waiting(actor, lock -> lock.tryAcquireShared(wait)));
         } else if (drawn < 30) {
             return call(actor, "refresh()", Lock::refresh);
         } else if (drawn < 32) {
@@ -86,6 +86,17 @@ final class StickyOperations {
                 world.note(actor.name() + "." + name + " = " + (result instanceof Lock ? "this" : result));
             } catch (LockException | IllegalStateException | InterruptedException e) {
                 world.note(actor.name() + "." + name + " threw " + e);
+            }
+        };
+    }
+
+    private static Work waiting(StickyActor actor, Work work) {
+        return lock -> {
+            actor.beginsToWait();
+            try {
+                return work.on(lock);
+            } finally {
+                actor.endsToWait();
             }
         };
     }

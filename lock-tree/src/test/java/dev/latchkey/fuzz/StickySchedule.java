@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * One schedule of sticky and plain Locks: two or three processes, a few Locks of one resource in each, and what must hold after
  * each step. No two believe to hold it at once; each hold has a greater fencing token than all before it, in whatever process
- * they were; and when nothing was lost on the way, nothing is left behind.
+ * they were; and when nothing was lost on the way, nobody waits in vain, and nothing is left behind.
  */
 final class StickySchedule implements World.Rules {
 
@@ -135,14 +135,30 @@ final class StickySchedule implements World.Rules {
 
     /** What was lost or has died ends with its lease; what was given away is its receiver's. */
     private void checkNothingIsLeft() {
-        boolean mayBeLeft = !isFaultless
+        if (!mayBeLeft() && store.holders("r").stream().anyMatch(StickySchedule::isBelieved)) {
+            throw new Violation("all are closed, and it is held still: " + store.holders("r"));
+        }
+    }
+
+    private boolean mayBeLeft() {
+        return !isFaultless
                 || wasTransferred
                 || hasMinHold
                 || actors.stream().anyMatch(StickyActor::hasLost)
                 || processes.stream().anyMatch(process -> process.border().isDead());
-        if (!mayBeLeft && store.holders("r").stream().anyMatch(StickySchedule::isBelieved)) {
-            throw new Violation("all are closed, and it is held still: " + store.holders("r"));
+    }
+
+    /** Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. */
+    @Override
+    public void checkAtRest() {
+        boolean isUsed = actors.stream().anyMatch(StickyActor::isHeld)
+                || !store.holders("r").stream().allMatch(StickySchedule::isBelieved);
+        if (isUsed || mayBeLeft()) {
+            return;
         }
+        actors.stream().filter(StickyActor::isWaiting).findFirst().ifPresent(waiting -> {
+            throw new Violation(waiting.name() + " waits in vain: nobody uses " + store.holders("r"));
+        });
     }
 
     /** What its holder takes for over is left to the rest of its lease. */
