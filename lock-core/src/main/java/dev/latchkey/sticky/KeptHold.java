@@ -6,6 +6,7 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,18 @@ final class KeptHold {
         renew(asked, granted, now);
     }
 
+    /** The request of a Lock as the store is asked: under another key, and for as long as the hold is to be kept. */
+    static Request asked(Request request, Key key, boolean isSticky) {
+        return new Request(
+                key,
+                request.mode(),
+                isSticky ? request.ttl().plus(request.sticky()) : request.ttl(),
+                request.retryIntent(),
+                request.leaseChange(),
+                request.owner(),
+                isSticky ? request.sticky() : Duration.ZERO);
+    }
+
     /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
     void renew(Request asked, Response.Granted granted, long now) {
         boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
@@ -51,8 +64,12 @@ final class KeptHold {
 
     /** The key as the store is asked about it: with the token that was used last. */
     Key claim() {
-        OptionalLong token = tokens == null ? OptionalLong.empty() : OptionalLong.of(tokens.last());
-        return key.claiming(Optional.of(new Key.Held(mode, token)));
+        return key.claiming(Optional.of(new Key.Held(mode, lastToken())));
+    }
+
+    /** The token that was used last; empty for a shared hold. */
+    OptionalLong lastToken() {
+        return tokens == null ? OptionalLong.empty() : OptionalLong.of(tokens.last());
     }
 
     /** The key with what a Lock claims, which knows it under its own. */
@@ -89,23 +106,6 @@ final class KeptHold {
     boolean suffices(Request local, long now) {
         boolean lasts = endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
         return lasts && (tokens == null || !tokens.isUsedUp());
-    }
-
-    /** Begins a hold of a Lock for its whole TTL. */
-    LocalHold hold(Request local, long now) {
-        return new LocalHold(
-                local.key(), this, nextToken(), now, now + local.ttl().toNanos());
-    }
-
-    /** Begins the hold of the Lock for which it was granted, which may be over. */
-    LocalHold holdAsGranted(Request local) {
-        OptionalLong token = tokens == null ? OptionalLong.empty() : OptionalLong.of(tokens.last());
-        return new LocalHold(local.key(), this, token, sinceNanos(), endFor(local));
-    }
-
-    /** Begins a hold of a Lock for what the store has granted it, which may be over. */
-    LocalHold holdTheRest(Request local) {
-        return new LocalHold(local.key(), this, nextToken(), sinceNanos(), endFor(local));
     }
 
     /** When a Lock's hold ends whose lease begins with that of the store's hold. */

@@ -137,7 +137,7 @@ final class LineCalls {
             return renew(line, request, renewal.kept());
         }
         if (step instanceof NextStep.Promote promotion) {
-            Request asked = asked(request, promotion.kept().claiming(request.key()), false);
+            Request asked = KeptHold.asked(request, promotion.kept().claiming(request.key()), false);
             return promote(new UsedHold(line, promotion.kept(), request, asked), ask);
         }
         if (step instanceof NextStep.Gone) {
@@ -152,7 +152,7 @@ final class LineCalls {
 
     private <X extends Exception> Response ask(StickyLine line, Request request, boolean isSticky, Ask<X> ask)
             throws X {
-        Request asked = asked(request, request.key().renewed(), isSticky);
+        Request asked = KeptHold.asked(request, request.key().renewed(), isSticky);
         Response response = null;
         try {
             response = ask.ask(asked);
@@ -183,7 +183,7 @@ final class LineCalls {
     }
 
     private @Nullable Response renew(StickyLine line, Request request, KeptHold kept) {
-        Request asked = asked(request, kept.claim(), true);
+        Request asked = KeptHold.asked(request, kept.claim(), true);
         Response response = null;
         try {
             response = store.refresh(asked);
@@ -193,18 +193,6 @@ final class LineCalls {
             }
         }
         return line.renewed(request, asked, kept, response);
-    }
-
-    /** The request of a Lock as the store is asked: under another key, and for as long as the hold is to be kept. */
-    static Request asked(Request request, Key key, boolean isSticky) {
-        return new Request(
-                key,
-                request.mode(),
-                isSticky ? request.ttl().plus(request.sticky()) : request.ttl(),
-                request.retryIntent(),
-                request.leaseChange(),
-                request.owner(),
-                isSticky ? request.sticky() : Duration.ZERO);
     }
 
     /** Releases what a Lock holds, or keeps it for the next; asks the store about a key that holds nothing here. */

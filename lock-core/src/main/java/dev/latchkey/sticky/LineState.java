@@ -93,7 +93,7 @@ final class LineState {
         KeptHold current = kept;
         if (current != null && current.mode() == request.mode() && current.mayPassOn(now)) {
             if (current.suffices(request, now)) {
-                return new NextStep.Holds(begin(current.hold(request, now), now));
+                return new NextStep.Holds(begin(LocalHold.begin(current, request, now), now));
             }
             isBusy = true;
             return new NextStep.Renew(current);
@@ -143,7 +143,7 @@ final class LineState {
         long now = System.nanoTime();
         KeptHold begun = new KeptHold(asked, granted, now);
         kept = asked.isSticky() ? begun : null;
-        Response.Granted answer = begin(begun.holdAsGranted(local), now);
+        Response.Granted answer = begin(LocalHold.asGranted(begun, local), now);
         endBusy();
         return new Begun(begun, answer);
     }
@@ -155,7 +155,11 @@ final class LineState {
         if (response instanceof Response.Granted granted && kept == current) {
             current.renew(asked, granted, now);
             // The answer may have come late: then what is left of the lease is all there is.
-            held = begin(current.suffices(local, now) ? current.hold(local, now) : current.holdTheRest(local), now);
+            held = begin(
+                    current.suffices(local, now)
+                            ? LocalHold.begin(current, local, now)
+                            : LocalHold.ofTheRest(current, local),
+                    now);
         } else {
             keepNoMore(current);
         }
@@ -260,7 +264,7 @@ final class LineState {
         }
         LocalWaiter first = waiters.first();
         while (first != null && mayPassOn(used, first, now)) {
-            waiters.pass(first, begin(used.hold(first.request(), now), now));
+            waiters.pass(first, begin(LocalHold.begin(used, first.request(), now), now));
             first = waiters.first();
         }
         // If the first needs something else, it sees to that itself.

@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.Optional;
@@ -21,13 +22,29 @@ final class LocalHold {
     private long sinceNanos;
     private long endNanos;
 
-    LocalHold(Key local, KeptHold kept, OptionalLong fencingToken, long sinceNanos, long endNanos) {
+    private LocalHold(Key local, KeptHold kept, OptionalLong fencingToken, long sinceNanos, long endNanos) {
         this.token = local.token();
         this.kept = kept;
         this.mode = kept.mode();
         this.fencingToken = fencingToken;
         this.sinceNanos = sinceNanos;
         this.endNanos = endNanos;
+    }
+
+    /** Begins a hold of a Lock for its whole TTL. */
+    static LocalHold begin(KeptHold kept, Request local, long now) {
+        return new LocalHold(
+                local.key(), kept, kept.nextToken(), now, now + local.ttl().toNanos());
+    }
+
+    /** Begins the hold of the Lock for which it was granted, which may be over. */
+    static LocalHold asGranted(KeptHold kept, Request local) {
+        return new LocalHold(local.key(), kept, kept.lastToken(), kept.sinceNanos(), kept.endFor(local));
+    }
+
+    /** Begins a hold of a Lock for what the store has granted it, which may be over. */
+    static LocalHold ofTheRest(KeptHold kept, Request local) {
+        return new LocalHold(local.key(), kept, kept.nextToken(), kept.sinceNanos(), kept.endFor(local));
     }
 
     boolean isOf(Key local) {

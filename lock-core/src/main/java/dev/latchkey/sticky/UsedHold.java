@@ -30,7 +30,7 @@ record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
     /** One that may change more than its end is kept no more before the store is asked: the request may come there late. */
     private static UsedHold of(StickyLine line, LocalHold hold, Request request) {
         KeptHold kept = hold.kept();
-        Request asked = LineCalls.asked(request, kept.claiming(request.key()), line.staysKept(request, kept));
+        Request asked = KeptHold.asked(request, kept.claiming(request.key()), line.staysKept(request, kept));
         // Those who share it rely on its end.
         boolean mayEndSooner = request.leaseChange() == LeaseChange.SET && !line.isShared(hold);
         return new UsedHold(line, kept, request, mayEndSooner ? asked : asked.with(LeaseChange.EXTEND));

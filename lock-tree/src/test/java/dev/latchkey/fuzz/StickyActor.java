@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class StickyActor {
 
     private final String name;
-    private final StickySchedule.Process process;
+    private final StickySchedule.Node process;
     private final Lock lock;
     private final Glimpse glimpse;
     private final boolean received;
@@ -20,7 +20,7 @@ final class StickyActor {
     private boolean hasLost;
     private int waiting;
 
-    StickyActor(String name, StickySchedule.Process process, Lock lock) {
+    StickyActor(String name, StickySchedule.Node process, Lock lock) {
         this.name = name;
         this.process = process;
         this.lock = lock;
@@ -32,7 +32,7 @@ final class StickyActor {
         return name;
     }
 
-    StickySchedule.Process process() {
+    StickySchedule.Node process() {
         return process;
     }
 

@@ -67,7 +67,7 @@ final class StickyOperations {
     }
 
     private String givenAway(Key key) {
-        List<StickySchedule.Process> processes = schedule.processes();
+        List<StickySchedule.Node> processes = schedule.processes();
         return schedule.mayReceive()
                 ? "to "
                         + schedule.received(processes.get(world.draw(processes.size())), key)
@@ -101,14 +101,14 @@ final class StickyOperations {
         };
     }
 
-    private Runnable dying(StickySchedule.Process process) {
+    private Runnable dying(StickySchedule.Node process) {
         return () -> {
             world.note(process.name() + " dies");
             process.border().dies();
         };
     }
 
-    Runnable closing(StickySchedule.Process process) {
+    Runnable closing(StickySchedule.Node process) {
         return () -> {
             world.note(process.name() + " closes its factory");
             process.factory().close();

@@ -21,7 +21,7 @@ final class StickySchedule implements World.Rules {
 
     private final World world;
     private final InMemoryStore store = new InMemoryStore();
-    private final List<Process> processes = new ArrayList<>();
+    private final List<Node> processes = new ArrayList<>();
     private final List<StickyActor> actors = new ArrayList<>();
     private final List<Fiber> users = new ArrayList<>();
     private final StickyOperations operations;
@@ -33,7 +33,7 @@ final class StickySchedule implements World.Rules {
     private int closed;
 
     /** A process: its factory, and how it reaches the store. */
-    record Process(String name, RecallBorder border, LockFactory factory) {}
+    record Node(String name, RecallBorder border, LockFactory factory) {}
 
     StickySchedule(World world, RecallBorder.Plant plant) {
         this.world = world;
@@ -42,7 +42,7 @@ final class StickySchedule implements World.Rules {
         int count = 2 + world.draw(2);
         for (int i = 0; i < count; i++) {
             RecallBorder border = new RecallBorder(world, store, faultIn, plant);
-            processes.add(new Process("process " + (i + 1), border, new LockFactory(border)));
+            processes.add(new Node("process " + (i + 1), border, new LockFactory(border)));
         }
         for (int i = 0; i < count + 1 + world.draw(3); i++) {
             add(processes.get(i % count));
@@ -54,7 +54,7 @@ final class StickySchedule implements World.Rules {
         this.operations = new StickyOperations(world, this);
     }
 
-    private void add(Process process) {
+    private void add(Node process) {
         LockBuilder builder = process.factory().lock("r");
         boolean isSticky = !world.oneIn(4);
         Duration ttl = options(builder);
@@ -63,7 +63,7 @@ final class StickySchedule implements World.Rules {
     }
 
     /** A Lock for a key that another process has given away. */
-    StickyActor received(Process process, Key key) {
+    StickyActor received(Node process, Key key) {
         wasTransferred = true;
         LockBuilder builder = process.factory().lock(key);
         Duration ttl = options(builder);
@@ -83,7 +83,7 @@ final class StickySchedule implements World.Rules {
         return Duration.ofMillis(ttl);
     }
 
-    private StickyActor add(Process process, LockBuilder builder, String kind) {
+    private StickyActor add(Node process, LockBuilder builder, String kind) {
         StickyActor actor = new StickyActor("lock " + (char) ('A' + actors.size()), process, builder.create());
         actors.add(actor);
         world.note("   " + actor.name() + " of " + process.name() + ": " + kind);
@@ -94,7 +94,7 @@ final class StickySchedule implements World.Rules {
         return actors;
     }
 
-    List<Process> processes() {
+    List<Node> processes() {
         return processes;
     }
 
@@ -125,7 +125,7 @@ final class StickySchedule implements World.Rules {
     public boolean windUp() {
         left = 0;
         if (closed < processes.size()) {
-            Process process = processes.get(closed++);
+            Node process = processes.get(closed++);
             world.addUser("closer " + closed).add(operations.closing(process));
             return true;
         }
@@ -192,7 +192,7 @@ final class StickySchedule implements World.Rules {
     private void checkToken(StickyActor one) {
         long token = one.fencingToken()
                 .orElseThrow(() -> new Violation(one.name() + " holds exclusively without a fencing token"));
-        boolean isGreater = one.isNew() && !one.isReceived() ? token > newest : token >= newest;
+        boolean isGreater = (one.isNew() && !one.isReceived()) ? token > newest : token >= newest;
         if (!isGreater) {
             throw new Violation(one.name() + " holds under " + token + " after " + newest);
         }
