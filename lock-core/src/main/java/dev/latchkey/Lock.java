@@ -503,7 +503,7 @@ public final class Lock implements AutoCloseable {
      */
     public Key key() {
         checkHasKey();
-        return engine.state().copy();
+        return context.handedOut(engine.state().copy());
     }
 
     /**
