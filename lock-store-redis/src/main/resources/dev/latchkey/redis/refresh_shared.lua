@@ -12,7 +12,9 @@ do
   if from then
     local us, ms, attempt, who, since, rest = string.match(RAW, '^(%d+):(%d+):([^: ]+):?(%d*):?(%d*)()', from + #mine)
     local now, ends = clock(), us + 1000 * ms
-    if ends > tonumber(now) and (ARGV[5] == 's' or now + 1000 * ARGV[2] >= ends) then
+    local is_longer = ARGV[5] == 's' or now + 1000 * ARGV[2] >= ends
+    local is_plain = string.sub(RAW, rest, rest) ~= ':'
+    if ends > tonumber(now) and is_longer and is_plain then
       who = who ~= '' and who or string.match(attempt, '^(%d+)%.') or ''
       local hold = mine .. now .. ':' .. ARGV[2] .. ':0:' .. who .. ':' .. (since ~= '' and since or us)
       local all = string.sub(RAW, 1, from - 1) .. hold .. string.sub(RAW, rest)
