@@ -1,6 +1,8 @@
 package dev.latchkey.shedlock;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
@@ -19,6 +21,7 @@ final class JobLock extends AbstractSimpleLock {
 
     private static final Logger log = LoggerFactory.getLogger(LatchkeyLockProvider.class);
 
+    private final LockFactory locks;
     private final Lock lock;
     private final Term term;
     private final EndTimer timer;
@@ -29,8 +32,9 @@ final class JobLock extends AbstractSimpleLock {
 
     private boolean isExtended;
 
-    JobLock(LockConfiguration configuration, Lock lock, Term term, EndTimer timer) {
+    JobLock(LockConfiguration configuration, LockFactory locks, Lock lock, Term term, EndTimer timer) {
         super(configuration);
+        this.locks = locks;
         this.lock = lock;
         this.term = term;
         this.timer = timer;
@@ -45,8 +49,13 @@ final class JobLock extends AbstractSimpleLock {
             timer.endUnlocked(this::end, toKeep);
             return;
         }
+        Key key = lock.key();
         try {
-            boolean unused = lock.release();
+            boolean wasHeld = lock.release();
+            Duration kept = term.restKeptByStore();
+            if (wasHeld && !kept.isZero()) {
+                Future<?> unused = timer.schedule(() -> endKept(key), kept);
+            }
         } catch (LockStorageException e) {
             throw new LockException(e);
         }
@@ -57,13 +66,15 @@ final class JobLock extends AbstractSimpleLock {
         turn.lock();
         try {
             if (term.rest().isZero()) {
+                // The timer may be late. Nobody is to find held what is not to be had any more.
+                endInTurn();
                 return Optional.empty();
             }
             Term extended = Term.startingNow(longer, term.minHoldBy());
             lock.refresh(extended.ttl(), extended.minHold());
             isExtended = true;
             end.cancel(false);
-            return Optional.of(new JobLock(longer, lock, extended, timer));
+            return Optional.of(new JobLock(longer, locks, lock, extended, timer));
         } catch (LockLostException e) {
             return Optional.empty();
         } catch (LockStorageException e) {
@@ -73,20 +84,37 @@ final class JobLock extends AbstractSimpleLock {
         }
     }
 
-    /** What the store ends by itself by now is over already, and costs no request. */
     private void end() {
         turn.lock();
         try {
             if (!isExtended) {
-                boolean unused = lock.release();
+                endInTurn();
             }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** What the store ends by itself by now is over already, and costs no request. */
+    private void endInTurn() {
+        endQuietly(lock);
+    }
+
+    /** A store that counts seconds, or looks for how long nothing has changed, keeps it longer than it was told to. */
+    private void endKept(Key key) {
+        if (!locks.isClosed()) {
+            endQuietly(locks.lock(key).create());
+        }
+    }
+
+    private void endQuietly(Lock held) {
+        try {
+            boolean unused = held.release();
         } catch (RuntimeException e) {
             log.warn(
                     "lock.not_ended name={}: it ends with its TTL, if the store has one",
                     lockConfiguration.getName(),
                     e);
-        } finally {
-            turn.unlock();
         }
     }
 }

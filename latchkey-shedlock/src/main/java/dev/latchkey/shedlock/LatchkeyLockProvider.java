@@ -23,9 +23,10 @@ import net.javacrumbs.shedlock.support.LockException;
  * second, which is the shortest TTL: then the provider releases it. Without leases, the lock of a process that has died is
  * free at once.
  *
- * <p>{@code lockAtLeastFor} is the minimum hold time in the store. Where the store has no leases, or the time is less than a
- * second, the provider keeps the lock until then, and {@link #close()} or the exit of the process
- * ends it sooner.
+ * <p>{@code lockAtLeastFor} is the minimum hold time in the store, and also keeps the lock of a process that ends sooner. A
+ * store that keeps it longer, as one that counts whole seconds, is told by the provider when the time is over. Where the
+ * store has no leases, or the time is less than a second, the provider keeps the lock until then, and {@link #close()} or
+ * the exit of the process ends it sooner.
  *
  * <p>Locking never waits. A failure of the store is a {@link LockException}, never the answer that somebody else holds the
  * lock. Thread-safe; the locks are not, as those of other providers.
@@ -133,7 +134,7 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
     /** The timer may get no thread: what nobody would end or unlock is given back. */
     private JobLock jobLock(LockConfiguration configuration, Lock lock, Term term) {
         try {
-            return new JobLock(configuration, lock, term, timer);
+            return new JobLock(configuration, locks, lock, term, timer);
         } catch (RuntimeException | Error e) {
             release(lock, e);
             throw e;

@@ -41,6 +41,11 @@ record Term(Duration atMost, Duration atLeast, long start, MinHoldBy minHoldBy) 
         return isKeptHere() ? rest(atLeast) : Duration.ZERO;
     }
 
+    /** For how long the store, which was told to, has still to keep an unlocked lock. */
+    Duration restKeptByStore() {
+        return isKeptHere() ? Duration.ZERO : rest(atLeast);
+    }
+
     /** A store may round a shorter time up to a second or two. */
     private boolean isKeptHere() {
         return minHoldBy == MinHoldBy.PROCESS || atLeast.compareTo(SHORTEST_TTL) < 0;

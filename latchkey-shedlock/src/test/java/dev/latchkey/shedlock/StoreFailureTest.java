@@ -9,6 +9,7 @@ import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.testkit.Fault;
 import dev.latchkey.testkit.FaultyStore;
 import dev.latchkey.testkit.FaultyStore.Operation;
+import dev.latchkey.testkit.Pause;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.LockException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -63,8 +65,34 @@ class StoreFailureTest {
         assertThat(lock()).isPresent();
     }
 
+    /** The one thread that ends locks waits for the store. */
+    @Test
+    void givenTheStoreHangsAtAnotherLocksEnd_whenAnEndedLockIsNotExtended_thenItIsFreeAllTheSame() throws Exception {
+        Pause pause = new Pause();
+        store.next(Operation.DELETE, Fault.pausedBefore(pause));
+        assertThat(provider.lock(configuration("other job", Duration.ofMillis(2))))
+                .isPresent();
+        pause.awaitReached();
+        try {
+            SimpleLock lock =
+                    provider.lock(configuration("job", Duration.ofMillis(2))).orElseThrow();
+            long start = System.nanoTime();
+            Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> System.nanoTime() - start > 4_000_000);
+
+            assertThat(lock.extend(LONG, Duration.ZERO)).isEmpty();
+
+            assertThat(lock()).isPresent();
+        } finally {
+            pause.end();
+        }
+    }
+
     private Optional<SimpleLock> lock() {
-        return provider.lock(new LockConfiguration(Instant.now(), "job", LONG, Duration.ZERO));
+        return provider.lock(configuration("job", LONG));
+    }
+
+    private static LockConfiguration configuration(String job, Duration atMost) {
+        return new LockConfiguration(Instant.now(), job, atMost, Duration.ZERO);
     }
 
     private static void assertFails(ThrowingCallable call) {

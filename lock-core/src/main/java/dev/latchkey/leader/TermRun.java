@@ -20,13 +20,13 @@ final class TermRun {
     /** How late it is noticed that the factory was closed, which tells nobody. */
     private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
 
+    /** Where there is no lease: the store is asked at each of them. */
+    private static final int LOOKS_IN_A_TTL = 3;
+
     private final ElectionSettings settings;
     private final Term term;
     private final CompletableFuture<Void> returned = new CompletableFuture<>();
     private boolean interrupted;
-
-    /** When the store was asked last whether it is held. */
-    private long confirmed = System.nanoTime();
 
     private CompletableFuture<?> confirmation = CompletableFuture.completedFuture(null);
 
@@ -75,7 +75,7 @@ final class TermRun {
             while (term.lasts()) {
                 // It ends when the callback returns, too.
                 await(term.end(), untilNextLook());
-                confirmIfDue();
+                confirm();
             }
         } finally {
             // Whatever has failed here: who leads has to know that before another one does.
@@ -91,10 +91,8 @@ final class TermRun {
      * Without a lease nothing is renewed, and a store may not tell of a hold that somebody has removed: it is asked, on another
      * thread. If the hold is gone, the listener of the lock hears of it.
      */
-    private void confirmIfDue() {
-        boolean isDue = System.nanoTime() - confirmed >= settings.ttl().toNanos() / 3;
-        if (isDue && confirmation.isDone() && term.lasts() && term.remaining().isEmpty()) {
-            confirmed = System.nanoTime();
+    private void confirm() {
+        if (confirmation.isDone() && term.lasts() && term.remaining().isEmpty()) {
             try {
                 confirmation = term.lock().refreshAsync();
             } catch (OutOfMemoryError e) {
@@ -129,7 +127,8 @@ final class TermRun {
     }
 
     private Duration untilNextLook() {
-        return term.remaining().filter(rest -> rest.compareTo(LONGEST_LOOK) < 0).orElse(LONGEST_LOOK);
+        Duration rest = term.remaining().orElse(settings.ttl().dividedBy(LOOKS_IN_A_TTL));
+        return rest.compareTo(LONGEST_LOOK) < 0 ? rest : LONGEST_LOOK;
     }
 
     /** Interrupts meanwhile change nothing: the term has ended. */

@@ -20,6 +20,8 @@ import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
@@ -55,6 +57,8 @@ class DynamoDbStoreIT
                 LeaseCrashContract,
                 CutOffContract,
                 DurableServerContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     private static PersistingStore store;

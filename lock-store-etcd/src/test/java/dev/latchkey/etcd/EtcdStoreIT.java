@@ -13,6 +13,8 @@ import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
@@ -59,6 +61,8 @@ class EtcdStoreIT
                 LeaseCrashContract,
                 CutOffContract,
                 DurableServerContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     private static EtcdStore store;

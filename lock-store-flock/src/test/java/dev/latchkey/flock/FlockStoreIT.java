@@ -4,6 +4,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -31,6 +32,7 @@ class FlockStoreIT
                 ProcessBoundContract,
                 CrashContract,
                 ServerlessContract,
+                LeaderElectionContract,
                 ProcessContentionContract {
 
     @TempDir

@@ -19,6 +19,8 @@ import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
@@ -71,6 +73,8 @@ class MongoDbStoreIT
                 LeaseCrashContract,
                 CutOffContract,
                 ServerFaultContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     private static final AtomicInteger OTHERS = new AtomicInteger();

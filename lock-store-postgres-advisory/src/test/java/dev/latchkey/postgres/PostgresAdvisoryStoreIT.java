@@ -7,6 +7,7 @@ import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.OwnServer;
@@ -47,6 +48,7 @@ class PostgresAdvisoryStoreIT
                 ProcessBoundContract,
                 CrashContract,
                 SessionLossContract,
+                LeaderElectionContract,
                 ProcessContentionContract {
 
     private static final String OTHERS = "latchkey_others";

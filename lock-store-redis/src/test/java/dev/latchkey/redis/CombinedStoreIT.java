@@ -6,6 +6,8 @@ import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.FullPoolsContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.OwnServer;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -21,7 +23,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Staying the owner on three servers of which two must agree: two of them are struck. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
-class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServerContract {
+class CombinedStoreIT
+        implements FullPoolsContract,
+                CutOffContract,
+                DurableServerContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract {
 
     private static List<RedisServer> shared;
 

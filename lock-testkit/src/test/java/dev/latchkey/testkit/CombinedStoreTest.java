@@ -19,6 +19,7 @@ class CombinedStoreTest
                 SharedFencingContract,
                 ExpiringFencingContract,
                 InspectableStoreContract,
+                LeaderElectionContract,
                 ProcessBoundContract,
                 SingleProcessContract {
 

@@ -374,15 +374,16 @@ class LeaderElectionFaultsTest {
     @Test
     void givenASessionStoreThatTellsNothing_whenTheHoldIsRemovedByAnother_thenTheTermEnds() throws Exception {
         Removable removable = new Removable();
+        Duration ttl = TimeLimits.ttl(Duration.ofMillis(600));
         try (LockFactory removing = new LockFactory(removable);
-                LeaderElection election = builder(removing)
-                        .ttl(TimeLimits.ttl(Duration.ofMillis(300)))
-                        .start()) {
+                LeaderElection election = builder(removing).ttl(ttl).start()) {
             Term term = nextTerm();
 
             removable.isRemoved = true;
+            long removed = System.nanoTime();
 
-            await().until(() -> !term.lasts());
+            await().pollInterval(Duration.ofMillis(5)).until(() -> !term.lasts());
+            assertThat(Duration.ofNanos(System.nanoTime() - removed)).isLessThan(ttl);
             removable.isRemoved = false;
             assertThat(nextTerm().lasts()).isTrue();
             assertThat(election.isLeader()).isTrue();
