@@ -67,7 +67,7 @@ final class JobLock extends AbstractSimpleLock {
         try {
             if (term.rest().isZero()) {
                 // The timer may be late. Nobody is to find held what is not to be had any more.
-                endInTurn();
+                endQuietly(lock);
                 return Optional.empty();
             }
             Term extended = Term.startingNow(longer, term.minHoldBy());
@@ -84,20 +84,16 @@ final class JobLock extends AbstractSimpleLock {
         }
     }
 
+    /** What the store ends by itself by now is over already, and costs no request. */
     private void end() {
         turn.lock();
         try {
             if (!isExtended) {
-                endInTurn();
+                endQuietly(lock);
             }
         } finally {
             turn.unlock();
         }
-    }
-
-    /** What the store ends by itself by now is over already, and costs no request. */
-    private void endInTurn() {
-        endQuietly(lock);
     }
 
     /** A store that counts seconds, or looks for how long nothing has changed, keeps it longer than it was told to. */
