@@ -57,7 +57,8 @@ class RedisStickyFaultsIT extends BehindAProxy {
     @Test
     void givenKept_whenTheRecallIsLate_thenWhoTriesIsRefusedAndWhoWaitsIsNot() throws Exception {
         long token = kept(sticky(locks));
-        assertThat(rivals.createLock("warm-up").tryAcquire(Duration.ofMillis(1))).isFalse();
+        assertThat(rivals.createLock("warm-up").tryAcquire(Duration.ofMillis(1)))
+                .isFalse();
         proxy.delay(Duration.ofSeconds(1));
         Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
 
