@@ -69,8 +69,8 @@ local function fresh(state, attempt, ticket, poll)
   return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000, beat
 end
 
--- Tells the stores that keep the resource from a request that it is asked for. Returns whether they all may give it up at once: they
--- listen, and have not had the time to. A kept hold has been told before; that may have been lost.
+-- Tells the stores that keep the resource from a request that it is asked for, again and again: a message may be lost. Returns whether
+-- they all may give it up at once: they have not had the time to. Whether they listen is not known on a cluster.
 local function recall(state, own, want)
   local may_end, is_used = false, false
   for _, hold in ipairs(state.live) do
@@ -79,7 +79,7 @@ local function recall(state, own, want)
       if heard and hold.recalled == '0' then
         hold.recalled, state.changed = state.at, true
       end
-      if heard and heard > 0 and state.at - hold.recalled < RECALL_TIME then
+      if heard and state.at - hold.recalled < RECALL_TIME then
         may_end = true
       else
         is_used = true

@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
@@ -32,11 +33,15 @@ class RedisStickyFaultsIT extends BehindAProxy {
         return token;
     }
 
-    private void publishRecall() {
-        List<?> channels = (List<?>) server.call("PUBSUB", "CHANNELS", CHANNEL + "*");
-        assertThat(channels).hasSize(1);
-        String channel = String.valueOf(channels.get(0));
-        server.call("PUBLISH", channel, channel.substring(CHANNEL.length()) + ".0 ~ " + STATE);
+    /** Returns the channel of the only store that listens. */
+    private static String inbox() {
+        Object found = server.call("PUBSUB", "CHANNELS", CHANNEL + "*");
+        assertThat(found).asInstanceOf(LIST).hasSize(1);
+        return found instanceof List<?> channels ? String.valueOf(channels.get(0)) : "";
+    }
+
+    private static void publishRecall(String inbox) {
+        server.call("PUBLISH", inbox, inbox.substring(CHANNEL.length()) + ".0 ~ " + STATE);
     }
 
     /** A waiter asks again by itself, and the recall is sent again. */
@@ -77,13 +82,14 @@ class RedisStickyFaultsIT extends BehindAProxy {
         assertThat(lock.tryAcquire()).isTrue();
         long again = lock.fencingToken().orElseThrow();
         assertThat(again).isGreaterThan(token);
+        String inbox = inbox();
         Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
         BackgroundCall<Boolean> wait = BackgroundCall.start(() -> rival.tryAcquire(TimeLimits.LIMIT));
         Awaitility.await()
                 .atMost(TimeLimits.LIMIT)
                 .until(() -> new RedisKeys(server).waiting().size() == 1);
-        publishRecall();
-        publishRecall();
+        publishRecall(inbox);
+        publishRecall(inbox);
 
         assertThat(lock.isAcquired()).isTrue();
         assertThat(wait.isDone()).isFalse();
@@ -101,7 +107,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
         Lock lock = sticky(locks);
         long token = kept(lock);
 
-        publishRecall();
+        publishRecall(inbox());
 
         Awaitility.await()
                 .atMost(TimeLimits.LIMIT)
