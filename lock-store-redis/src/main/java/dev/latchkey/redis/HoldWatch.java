@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +29,7 @@ final class HoldWatch {
     private final KeptHolds kept;
     private final LazyNotificationChannel inbox;
     private final Duration limit;
+    private final ReentrantLock guard = new ReentrantLock();
     private volatile CompletableFuture<?> listening =
             CompletableFuture.failedFuture(new IllegalStateException("not yet"));
     private volatile long retryNanos = System.nanoTime();
@@ -54,12 +56,13 @@ final class HoldWatch {
         return begun.isDone() && !begun.isCompletedExceptionally();
     }
 
-    private synchronized void listen() {
-        if (isListening()) {
-            return;
-        }
-        CompletableFuture<?> begun = inbox.listen();
+    private void listen() {
+        guard.lock();
         try {
+            if (isListening()) {
+                return;
+            }
+            CompletableFuture<?> begun = inbox.listen();
             Uninterruptibles.await(begun, limit);
             listening = begun;
         } catch (ExecutionException | TimeoutException e) {
@@ -70,6 +73,8 @@ final class HoldWatch {
                         "lock.subscription_failed problem={} consequence=sticky locks are not kept",
                         Failures.unwrapped(e).getMessage());
             }
+        } finally {
+            guard.unlock();
         }
     }
 

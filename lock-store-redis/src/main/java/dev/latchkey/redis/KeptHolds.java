@@ -41,7 +41,11 @@ final class KeptHolds {
             this.endNanos = endNanos;
         }
 
-        /** The hold under one token is lost: so is this. */
+        synchronized void lastUntil(long nanos) {
+            endNanos = nanos - endNanos > 0 ? nanos : endNanos;
+        }
+
+        /** If the hold under one token is lost, so is this. */
         synchronized void follow(CompletionStage<LossReason> ofToken) {
             if (ofToken != followed) {
                 followed = ofToken;
@@ -79,7 +83,7 @@ final class KeptHolds {
         if (kept == null) {
             return response;
         }
-        kept.endNanos = Math.max(kept.endNanos, end);
+        kept.lastUntil(end);
         lease.lost().ifPresent(kept::follow);
         boolean wasRecalled = allRecalledNanos - since >= 0
                 || Optional.ofNullable(recalls.get(resource))

@@ -48,6 +48,9 @@ import java.util.concurrent.Executor;
  * safety net. One connection, opened with the first wait, receives the notifications of all waiters of this store. If
  * notifications are not available, the store polls instead, and warns once.
  *
+ * <p>A sticky hold is recalled by a message to the store that acquired it, for which that subscribes before its first request for
+ * one.
+ *
  * <p>A hold ends with its TTL by the server's clock. A fencing token is the last one plus one, or the server's time in
  * microseconds if that is greater. Tokens therefore grow even if the server has lost its data, unless its clock is behind
  * as well. The server forgets a resource that was not used for the retention time.
