@@ -52,10 +52,11 @@ final class LocalWaiter {
     }
 
     /**
-     * Waits until it is woken, or the time is over.
+     * Waits until it is woken, or the time is over, or for no reason: the caller looks again.
      *
      * @param untilHoldEnds whether the time is over when a hold may have ended
      */
+    @SuppressWarnings("WaitNotInLoop")
     void await(long nanos, boolean untilHoldEnds) throws InterruptedException {
         looksForEnds = untilHoldEnds;
         long unused = changed.awaitNanos(nanos);

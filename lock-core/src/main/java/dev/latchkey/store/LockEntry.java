@@ -246,6 +246,7 @@ final class LockEntry {
      * Waits once for an answer; false if the wait is over. Only the first in the queue looks after leases that end: it serves the
      * queue then.
      */
+    @SuppressWarnings("WaitNotInLoop")
     boolean await(Waiter waiter, long endNanos) throws InterruptedException {
         long now = System.nanoTime();
         if (waiter.isOver() || endNanos - now <= 0) {
@@ -255,7 +256,7 @@ final class LockEntry {
         if (wait <= 0) {
             serve(now);
         } else {
-            waiter.changed().awaitNanos(wait);
+            long unused = waiter.changed().awaitNanos(wait);
         }
         return true;
     }
