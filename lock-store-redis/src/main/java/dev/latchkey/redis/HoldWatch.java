@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -96,6 +97,17 @@ final class HoldWatch {
         return answers;
     }
 
+    BatchAttempt watched(List<Request> requests, BatchAttempt attempt) {
+        return forced.watched(requests, attempt);
+    }
+
+    /** What these keys claim is released. */
+    void released(List<Key> keys) {
+        forced.released(keys);
+        keys.forEach(kept::released);
+    }
+
+    /** Reads the reply to a find. */
     Optional<Response.Granted> found(Key key, List<Long> reply, long sinceNanos) {
         return forced.found(key, reply, sinceNanos);
     }

@@ -121,13 +121,12 @@ public final class RedisStore
             server.link().whenMoved(inbox::renew);
         }
         replicas = options.replicas(server);
-        ForcedReleaseWatch forcedWatch = new ForcedReleaseWatch(server, requests, inbox, forced);
-        watch = new HoldWatch(forcedWatch, kept, inbox, options.commandTimeout());
+        watch = new HoldWatch(new ForcedReleaseWatch(server, requests, inbox, forced), kept, inbox, server.limit());
         releases = new Releases(server, requests, waiters, local, forced, kept);
         async = new AsyncRequests(server, requests, releases);
         fencingTokens = new FencingTokens(server, requests, replicas);
         refreshes = new Refreshes(server, requests::refresh, replicas);
-        batches = new Batches(batchRequests, server, replicas, owners, forcedWatch);
+        batches = new Batches(batchRequests, server, replicas, owners, watch);
         PermitRequests permitRequests = new PermitRequests(names, inboxName);
         permits = new RedisPermits(server, permitRequests, waiters, acquires, replicas, owners, keyspace);
     }
