@@ -56,7 +56,7 @@ public interface RecallableStoreContract extends ExpiringStoreContract {
     default void givenOthersWait_whenAStickyHoldIsGranted_thenItIsRecalledAtOnce(Fixture fixture) throws Exception {
         RecallableStore store = fixture.store(RecallableStore.class);
         Key holder = fixture.key();
-        granted(store.save(exclusive(holder)));
+        granted(store.save(sticky(holder)));
         Key next = fixture.key();
         BackgroundCall<Response> first = fixture.startWaiting(() ->
                 store.waitAndSave(sticky(next).with(RetryIntent.AGAIN), TimeLimits.LIMIT, new CompletableFuture<>()));
