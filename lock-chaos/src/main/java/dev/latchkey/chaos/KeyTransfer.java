@@ -34,7 +34,7 @@ final class KeyTransfer {
     boolean give(RecordedHold held) {
         long now = System.nanoTime();
         Lock lock = held.lock();
-        if (lock.isExpired() || isBoundToItsProcess(lock.key())) {
+        if (lock.isExpired() || isBoundToItsProcess(lock)) {
             return false;
         }
         String hold = held.now().id();
@@ -57,10 +57,13 @@ final class KeyTransfer {
         return true;
     }
 
-    private static boolean isBoundToItsProcess(Key key) {
+    private static boolean isBoundToItsProcess(Lock lock) {
         try {
-            return key.serialize().isEmpty();
+            return lock.key().serialize().isEmpty();
         } catch (UnserializableKeyException e) {
+            return true;
+        } catch (IllegalStateException e) {
+            // Other Locks of this process read under the same sticky hold.
             return true;
         }
     }
