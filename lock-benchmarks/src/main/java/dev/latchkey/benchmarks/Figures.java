@@ -91,7 +91,7 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             @Nullable String cut) {
 
         double cyclesPerSecond() {
-            return median(Turn::cyclesPerSecond);
+            return median(turns, Turn::cyclesPerSecond);
         }
 
         double slowestTurn() {
@@ -112,15 +112,15 @@ record Figures(String store, Setting setting, List<Measured> tables) {
         }
 
         double fairness() {
-            return median(Turn::fairness);
+            return median(turns, Turn::fairness);
         }
 
         double p50Micros() {
-            return median(turn -> turn.times().p50Micros());
+            return median(turns, turn -> turn.times().p50Micros());
         }
 
         double p99Micros() {
-            return median(turn -> turn.times().p99Micros());
+            return median(turns, turn -> turn.times().p99Micros());
         }
 
         /** The longest of all turns. */
@@ -133,19 +133,15 @@ record Figures(String store, Setting setting, List<Measured> tables) {
 
         /** What clients and servers take of the processor for a cycle. */
         double cpuMicrosPerCycle() {
-            return median(Turn::cpuMicrosPerCycle);
+            return median(turns, Turn::cpuMicrosPerCycle);
         }
 
         double requestsPerCycle() {
-            return median(Turn::requestsPerCycle);
+            return median(turns, Turn::requestsPerCycle);
         }
 
         long overlaps() {
             return turns.stream().mapToLong(Turn::overlaps).sum();
-        }
-
-        private double median(Function<Turn, @Nullable Double> figure) {
-            return median(turns, figure);
         }
 
         /** Not a number if a turn does not have it. */

@@ -59,7 +59,8 @@ final class Actor {
         boolean lingers = workload.lingers(random);
         Duration ttl = lingers ? workload.lingeringTtl(random) : workload.ttl(random);
         String resource = seat.resources().get(random.nextInt(seat.resources().size()));
-        Lock lock = lock(locks, resource, ttl, lingers);
+        LockBuilder builder = context.lock(locks, resource, seat).ttl(ttl);
+        Lock lock = (workload.isRenewed(random, lingers) ? builder.autoRefresh() : builder).create();
         Optional<RecordedHold> granted = acquire(lock, resource, ttl, mode(locks));
         if (granted.isPresent()) {
             RecordedHold held = granted.get();
@@ -78,17 +79,6 @@ final class Actor {
             LockSupport.parkNanos(random.nextLong(seat.longestPause().toNanos()));
         }
         return granted.isPresent();
-    }
-
-    private Lock lock(LockFactory locks, String resource, Duration ttl, boolean lingers) {
-        LockBuilder builder = locks.lock(resource).ttl(ttl);
-        if (workload.isRenewed(random, lingers)) {
-            builder.autoRefresh();
-        }
-        if (!seat.isPlain() && locks.supports(Capability.STICKY) && workload.isSticky(random)) {
-            builder.sticky(workload.kept(random));
-        }
-        return builder.create();
     }
 
     /** A store that does not share grants the exclusive lock, which the judge would take for a shared one. */

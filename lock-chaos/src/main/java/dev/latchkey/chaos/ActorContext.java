@@ -1,6 +1,9 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Lock;
+import dev.latchkey.LockBuilder;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import java.time.Duration;
 import java.util.SplittableRandom;
@@ -54,6 +57,13 @@ final class ActorContext {
     /** A name for the next hold. */
     String nextHold() {
         return name + "#" + holds++;
+    }
+
+    /** Begins a Lock, a sticky one at times, unless the order of arrival is judged in its seat. */
+    LockBuilder lock(LockFactory locks, String resource, Workload.Seat seat) {
+        LockBuilder builder = locks.lock(resource);
+        boolean isSticky = !seat.isPlain() && locks.supports(Capability.STICKY) && workload.isSticky(random);
+        return isSticky ? builder.sticky(workload.kept(random)) : builder;
     }
 
     /** The store is about to be asked. */

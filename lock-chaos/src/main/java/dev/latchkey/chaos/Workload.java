@@ -83,21 +83,6 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
             int longestStep,
             int longestStop) {}
 
-    /** Of so many one; the first is a percentage. */
-    record Chances(
-            int percentShared,
-            int lingers,
-            int renewed,
-            int renewedLingering,
-            int changes,
-            int transfers,
-            int forgotten,
-            int reconnects,
-            int sticky) {
-
-        static final int NEVER = Integer.MAX_VALUE;
-    }
-
     /** Of so many one does not wait; the others wait for so many milliseconds. */
     record Waits(int none, int shortest, int longest) {
 
@@ -124,17 +109,7 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
     }
 
     private Workload withSticky(String newName) {
-        Chances more = new Chances(
-                chances.percentShared(),
-                chances.lingers(),
-                chances.renewed(),
-                chances.renewedLingering(),
-                chances.changes(),
-                chances.transfers(),
-                chances.forgotten(),
-                chances.reconnects(),
-                2);
-        return new Workload(newName, crowd, leases, more, waits, changeWaits);
+        return new Workload(newName, crowd, leases, chances.withSticky(2), waits, changeWaits);
     }
 
     private boolean isStress() {
