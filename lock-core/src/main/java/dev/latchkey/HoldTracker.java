@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.LockListener.End;
+import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.events.HoldRecord;
 import dev.latchkey.events.LockEvents;
 import dev.latchkey.spi.RefreshResult;
@@ -15,6 +16,13 @@ import org.jspecify.annotations.Nullable;
  * compared with it, so that they never touch the next hold.
  */
 final class HoldTracker {
+
+    /**
+     * How an acquire that could wait has ended.
+     *
+     * @param hold what the Lock held when its turn ended; null if nothing
+     */
+    record Acquired(Outcome outcome, @Nullable HoldTracker hold) {}
 
     private final long sinceNanos = System.nanoTime();
     private @Nullable Future<?> alarm;
