@@ -14,6 +14,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -25,6 +26,9 @@ import java.util.concurrent.ThreadLocalRandom;
  * store tells when to ask, the head pauses until then.
  */
 final class AcquireLoop {
+
+    /** How long a call that does not wait for others waits for a lock that may only be kept. */
+    private static final Duration RECALL_WAIT = Duration.ofMillis(50);
 
     private final PersistingStore store;
     private final boolean hasOwnQueue;
@@ -111,6 +115,30 @@ final class AcquireLoop {
         return isPromoter(request) || notifying.isEmpty()
                 ? ReleaseSubscription.never()
                 : notifying.get().watch(request.key().resource());
+    }
+
+    /**
+     * The answer to a request; if that is refused because of a lock that may only be kept, the answer a moment later: whoever
+     * keeps it was just asked to give it back. The interrupt flag is kept; an interrupt ends the wait.
+     */
+    Response awaitRecall(Request request, Response response) {
+        boolean isRecalled = response instanceof Response.Conflicted conflict && conflict.isRecalled();
+        return isRecalled && hasOwnQueue ? awaitRecalled(request, response) : response;
+    }
+
+    private Response awaitRecalled(Request request, Response refusal) {
+        BlockingStore queue = store.capability(BlockingStore.class).orElseThrow();
+        boolean interrupted = Thread.interrupted();
+        try {
+            return queue.waitAndSave(request.with(RetryIntent.AGAIN), RECALL_WAIT, new CompletableFuture<>());
+        } catch (InterruptedException e) {
+            interrupted = true;
+            return refusal;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private static boolean isPromoter(Request request) {

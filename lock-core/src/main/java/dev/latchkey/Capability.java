@@ -24,5 +24,7 @@ public enum Capability {
     /** Keys can be serialized and used in another process. Without it, {@link Key#serialize()} throws. */
     TRAVELLING_KEYS,
     /** {@link LockFactory#semaphore} can create counting semaphores. Without it, that method throws. */
-    SEMAPHORES
+    SEMAPHORES,
+    /** {@link LockBuilder#sticky} can keep a lock in its process. Without it, that builder throws. */
+    STICKY
 }

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import dev.latchkey.spi.Lease;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -8,8 +9,6 @@ record Deadline(long nanoTime) {
 
     /** The shortest TTL of which the drift margin leaves something. */
     static final Duration SHORTEST_TTL = Duration.ofMillis(3);
-
-    private static final long DRIFT_NANOS = Duration.ofMillis(2).toNanos();
 
     static Deadline in(Duration wait) {
         return new Deadline(System.nanoTime() + wait.toNanos());
@@ -22,8 +21,7 @@ record Deadline(long nanoTime) {
 
     /** What of a lease can be relied on when clocks do not run alike. */
     static Deadline ofLease(long sinceNanos, Duration ttl) {
-        long nanos = ttl.toNanos();
-        return new Deadline(sinceNanos + nanos - nanos / 100 - DRIFT_NANOS);
+        return new Deadline(Lease.reliableUntil(sinceNanos, ttl));
     }
 
     Deadline before(Duration time) {

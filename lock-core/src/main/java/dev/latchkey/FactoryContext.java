@@ -7,7 +7,9 @@ import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.sticky.StickyStore;
 import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Collections;
@@ -44,6 +46,13 @@ final class FactoryContext {
     private final RenewalScheduler renewalScheduler;
     private final ActiveLocks active;
     private final List<FactoryContext> derived = new CopyOnWriteArrayList<>();
+
+    /** The context of sticky locks; null until there is one. */
+    private volatile @Nullable StickyLocks sticky;
+
+    /** The store that keeps what sticky locks release, and the context of the locks over it. */
+    private record StickyLocks(StickyStore store, FactoryContext context) {}
+
     private final AtomicBoolean closed;
 
     /** Where Locks of the same resources wait for one another. */
@@ -93,7 +102,7 @@ final class FactoryContext {
         return made;
     }
 
-    /** The same factory for a Lock of several resources, which asks for them by a store of its own. */
+    /** The same factory for Locks that ask another store in the place of its own. */
     private FactoryContext(FactoryContext factory, PersistingStore view) {
         this.threads = factory.threads;
         this.store = view;
@@ -101,7 +110,7 @@ final class FactoryContext {
         this.events = factory.events;
         this.expiring = view.capability(ExpiringStore.class);
         this.blocking = view.capability(BlockingStore.class);
-        this.shares = false;
+        this.shares = view.capability(SharedStore.class).isPresent();
         this.keepsPermits = false;
         this.processBound = factory.processBound;
         this.active = factory.active;
@@ -113,6 +122,39 @@ final class FactoryContext {
 
     FactoryContext over(PersistingStore view) {
         return new FactoryContext(this, view);
+    }
+
+    /** The same factory for sticky Locks, all of which ask one view of its store; empty if that cannot recall. */
+    Optional<FactoryContext> sticky() {
+        StickyLocks known = sticky;
+        return known != null ? Optional.of(known.context()) : makeSticky();
+    }
+
+    private synchronized Optional<FactoryContext> makeSticky() {
+        if (sticky == null) {
+            store.capability(RecallableStore.class).ifPresent(recallable -> {
+                StickyStore view = new StickyStore(recallable, release -> {
+                    // It fails where nobody waits for it: the hold then ends with its lease.
+                    var unused = threads.end(release);
+                });
+                sticky = new StickyLocks(view, over(view));
+            });
+        }
+        return Optional.ofNullable(sticky).map(StickyLocks::context);
+    }
+
+    /** The key under which others share what a Lock holds: its own, unless it is sticky. */
+    Key handedOut(Key key) {
+        return store instanceof StickyStore view ? view.handOut(key) : key;
+    }
+
+    /** The key under which others hold what a Lock held: its own, unless it is sticky. */
+    Key givenAway(Key key) {
+        return store instanceof StickyStore view ? view.giveAway(key) : key;
+    }
+
+    private Optional<StickyStore> stickyStore() {
+        return Optional.ofNullable(sticky).map(StickyLocks::store);
     }
 
     PersistingStore store() {
@@ -196,7 +238,10 @@ final class FactoryContext {
 
     /** Whether close() has something to do, or is at it. */
     boolean isInUse() {
-        return isClosed() || !active.isEmpty() || derived.stream().anyMatch(FactoryContext::isInUse);
+        return isClosed()
+                || !active.isEmpty()
+                || stickyStore().filter(StickyStore::keepsAny).isPresent()
+                || derived.stream().anyMatch(FactoryContext::isInUse);
     }
 
     void checkOpen() {
@@ -215,6 +260,7 @@ final class FactoryContext {
         try {
             if (closed.compareAndSet(false, true)) {
                 try {
+                    stickyStore().ifPresent(StickyStore::releaseIdle);
                     derived.forEach(FactoryContext::endAll);
                     active.endAll();
                 } finally {

@@ -287,9 +287,10 @@ final class HeldLock implements ActiveLocks.Holder {
                         null);
             }
             Optional<HoldTracker> tracker = state.tracker();
+            Key unused = context.handedOut(state.key());
             Optional<Key> given = monitor.run(state.transferKey());
             given.ifPresent(key -> tracker.ifPresent(ended -> ended.tellEnd(End.TRANSFERRED)));
-            return given;
+            return given.map(context::givenAway);
         });
     }
 

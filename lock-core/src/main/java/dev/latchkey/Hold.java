@@ -107,6 +107,7 @@ record Hold(
      * @param latestEnd when the lease ends at the latest if the request is applied, however late; null if it ends no
      *     sooner
      * @param demotes whether the request gives up an exclusive hold for a shared one
+     * @param sticky how long the hold may be kept after its release; zero: not at all
      */
     record PendingRequest(
             Key key,
@@ -116,7 +117,8 @@ record Hold(
             Duration ttl,
             LeaseChange change,
             @Nullable Deadline latestEnd,
-            boolean demotes) {
+            boolean demotes,
+            Duration sticky) {
 
         /** Nothing was held before: whatever the request takes may be given back. */
         boolean isFresh() {
@@ -129,7 +131,7 @@ record Hold(
 
         /** As {@link #demoting()}, but claims the hold that an earlier demotion gave up: stores demote only what is claimed. */
         PendingRequest demoting(Key givenUp) {
-            return new PendingRequest(givenUp, tracker, adopted, revision, ttl, change, latestEnd, true);
+            return new PendingRequest(givenUp, tracker, adopted, revision, ttl, change, latestEnd, true, sticky);
         }
 
         PendingRequest demoting() {
@@ -137,7 +139,7 @@ record Hold(
         }
 
         PendingRequest endingBy(Deadline end, long newRevision) {
-            return new PendingRequest(key, tracker, adopted, newRevision, ttl, LeaseChange.SET, end, demotes);
+            return new PendingRequest(key, tracker, adopted, newRevision, ttl, LeaseChange.SET, end, demotes, sticky);
         }
 
         /** Whether what it claims is enough for a mode. */
@@ -172,7 +174,7 @@ record Hold(
         }
 
         Request request(LockMode mode, String owner) {
-            return new Request(key, mode, ttl, RetryIntent.ONCE, change, owner);
+            return new Request(key, mode, ttl, RetryIntent.ONCE, change, owner, sticky);
         }
 
         /** Asks for what is held already. */

@@ -126,8 +126,12 @@ public final class Key implements Serializable {
         Text.checkUnicode("prefix", Objects.requireNonNull(prefix, "prefix"));
     }
 
-    /** The same resource with another token: what the old one may still do in the store can then hurt nobody. */
-    Key renewed() {
+    /**
+     * Returns another owner of the same resource, with a token of its own.
+     *
+     * @return a key that holds nothing yet: what this one may still do in the store does not concern it
+     */
+    public Key renewed() {
         return new Key(resource, newToken(), Optional.empty(), processBound);
     }
 

@@ -501,7 +501,7 @@ public final class Lock implements AutoCloseable {
      */
     public Key key() {
         checkHasKey();
-        return engine.state().copy();
+        return context.handedOut(engine.state().copy());
     }
 
     /**

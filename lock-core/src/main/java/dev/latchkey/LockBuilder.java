@@ -25,6 +25,7 @@ public final class LockBuilder {
     private LockSettings.OnLoss onLoss = LockSettings.OnLoss.GOES_ON;
     private Duration minHold = Duration.ZERO;
     private Duration maxHold = LockSettings.LONGEST;
+    private Duration sticky = Duration.ZERO;
     private @Nullable Warning warning;
 
     LockBuilder(FactoryContext context, String resource) {
@@ -172,11 +173,30 @@ public final class LockBuilder {
     }
 
     /**
+     * Keeps the lock in this process after a release, so that the next Lock of this factory with this option that acquires it
+     * asks nobody. It is for work that mostly comes to the same process. Whoever asks for the lock elsewhere has it recalled: what
+     * nobody works under is released at once, what is in use when it is released.
+     *
+     * <p>What is kept is held for others. If this process dies, they wait for the TTL and {@code atMost}.
+     *
+     * @param atMost the time from the last contact with the store for which the lock may be acquired without another one: more
+     *     than zero, and with the TTL at most 100 years
+     * @return this
+     * @throws IllegalArgumentException if {@code atMost} is out of range
+     */
+    public LockBuilder sticky(Duration atMost) {
+        this.sticky = checkPositive(atMost, "sticky");
+        return this;
+    }
+
+    /**
      * Creates a Lock. Each call creates a separate owner, except for a key that was received from elsewhere.
      *
      * @return a Lock that holds nothing yet
      * @throws IllegalArgumentException if the durations contradict each other
-     * @throws UnsupportedOperationException if a minimum hold time is set and the store has no {@link Capability#LEASES}
+     * @throws UnsupportedOperationException if a minimum hold time is set and the store has no {@link Capability#LEASES}; if
+     *     the Lock is to be sticky and the store has no {@link Capability#STICKY}, or the Lock is one of several resources, of a
+     *     semaphore, or for a key that was received from elsewhere
      */
     public Lock create() {
         check();
@@ -189,10 +209,17 @@ public final class LockBuilder {
                 maxHold,
                 Optional.ofNullable(warning),
                 List.copyOf(lossListeners),
-                several.isEmpty() ? LockSettings.Resources.ONE : LockSettings.Resources.SEVERAL);
+                several.isEmpty() ? LockSettings.Resources.ONE : LockSettings.Resources.SEVERAL,
+                sticky);
         return several.isEmpty()
-                ? new Lock(context, key.get(), settings, origin, Optional.empty())
+                ? new Lock(factory(), key.get(), settings, origin, Optional.empty())
                 : ofSeveral(settings);
+    }
+
+    private FactoryContext factory() {
+        return sticky.isZero()
+                ? context
+                : context.sticky().orElseThrow(() -> new UnsupportedOperationException(LockSettings.NO_STICKY));
     }
 
     private Lock ofSeveral(LockSettings settings) {
@@ -208,6 +235,7 @@ public final class LockBuilder {
         if (!minHold.isZero() && context.expiring().isEmpty()) {
             throw new UnsupportedOperationException(LockSettings.NO_MIN_HOLD);
         }
+        checkSticky();
         boolean renewed = renewal == LockSettings.RenewalPolicy.BY_THE_FACTORY;
         Duration limit = renewed ? ttl.multipliedBy(2).dividedBy(3) : ttl;
         if (warning != null
@@ -217,6 +245,24 @@ public final class LockBuilder {
                     + (renewed
                             ? ", two thirds of the TTL, because autoRefresh() renews after each third"
                             : ", the TTL"));
+        }
+    }
+
+    private void checkSticky() {
+        if (sticky.isZero()) {
+            return;
+        }
+        if (!several.isEmpty() || origin == LockSettings.Origin.RECEIVED) {
+            throw new UnsupportedOperationException(
+                    "a Lock of several resources, or for a key that was received, cannot be sticky: its hold is not this process's alone");
+        }
+        if (!minHold.isZero()) {
+            throw new IllegalArgumentException(
+                    "a minHold keeps the lock from everybody, sticky() keeps it for the next here: use one of them");
+        }
+        if (ttl.plus(sticky).compareTo(LockSettings.LONGEST) > 0) {
+            throw new IllegalArgumentException("the TTL of " + ttl + " and sticky " + sticky
+                    + " together are out of range: at most " + LockSettings.LONGEST);
         }
     }
 

@@ -221,7 +221,8 @@ final class LockEngine {
 
     private Optional<Response> save(Request request) {
         try (StoreCall call = context.events().storeCall(Operation.ACQUIRE)) {
-            return Optional.of(call.answered(context.store().save(request)));
+            Response first = context.store().save(request);
+            return Optional.of(call.answered(context.acquireLoop().awaitRecall(request, first)));
         }
     }
 

@@ -11,6 +11,7 @@ import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.Permits;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.SemaphoreStore;
@@ -311,6 +312,7 @@ public final class LockFactory implements AutoCloseable {
                 context.store().capability(ForceReleaseStore.class).isPresent();
             case TRAVELLING_KEYS -> context.processBound() == null;
             case SEMAPHORES -> permitLocks.isPresent();
+            case STICKY -> context.store().capability(RecallableStore.class).isPresent();
         };
     }
 

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param minHold zero: none
  * @param maxHold {@link #LONGEST}: none
+ * @param sticky how long what is released is kept; zero: not at all
  */
 record LockSettings(
         Duration ttl,
@@ -22,9 +23,14 @@ record LockSettings(
         Duration maxHold,
         Optional<Warning> warning,
         List<Consumer<? super LossReason>> lossListeners,
-        Resources resources) {
+        Resources resources,
+        Duration sticky) {
 
     static final String NO_MIN_HOLD = "a minHold needs a store with leases, and this store has none";
+
+    static final String NO_STICKY =
+            "this store cannot recall a hold, so no lock can stay with its process: leave sticky() out,"
+                    + " or use a store with Capability.STICKY";
 
     static final Duration DEFAULT_TTL = Duration.ofMinutes(5);
 

@@ -112,7 +112,9 @@ final class LockState {
 
     private PendingRequest begun(Duration wanted) {
         Duration ttl = settings.bounded(wanted, tracker);
-        return new PendingRequest(heldKey(), tracker, adopted, revision, ttl, LeaseChange.EXTEND, null, false);
+        // What others may know the key of is theirs as well: it ends when it is released.
+        Duration sticky = copied ? Duration.ZERO : settings.sticky();
+        return new PendingRequest(heldKey(), tracker, adopted, revision, ttl, LeaseChange.EXTEND, null, false, sticky);
     }
 
     /** The request failed, and may still come to the store: what it gave up stays given up as long as the hold lasts. */

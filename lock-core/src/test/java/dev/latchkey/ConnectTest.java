@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.net.URL;
 import java.net.URLClassLoader;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,6 +46,7 @@ class ConnectTest {
         "mysql+getlock://h/d,lock-store-mysql",
         "memcached://h,lock-store-memcached"
     })
+    @Tag("class-path")
     void givenKnownStoreWhoseModuleIsMissing_whenConnected_thenNamesTheArtifact(String dsn, String artifact) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockFactory.connect(dsn))
@@ -80,6 +82,7 @@ class ConnectTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"redi://user:s3cret@host", "redis://user:s3cret@host", "in-memory:s3cret", "null://:s3cret@h"})
+    @Tag("class-path")
     void givenWrongDsnWithPassword_whenConnected_thenThePasswordIsNotRepeated(String dsn) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockFactory.connect(dsn))

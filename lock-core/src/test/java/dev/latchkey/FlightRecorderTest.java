@@ -18,11 +18,9 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a flight recording says of locks, and that a JVM without the flight recorder has locks. */
-@Timeout(120)
 class FlightRecorderTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);

@@ -134,7 +134,8 @@ class LateEffectsTest {
                 Duration.ofMillis(100),
                 Optional.empty(),
                 List.of(),
-                LockSettings.Resources.ONE);
+                LockSettings.Resources.ONE,
+                Duration.ZERO);
         Key key = Key.of("x");
         LockEngine lock = new LockEngine(late, key, settings, LockSettings.Origin.MADE_HERE, Optional.empty());
         store.asksFor = TTL;

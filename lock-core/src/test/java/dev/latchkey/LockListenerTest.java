@@ -18,10 +18,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What listeners of a factory hear. */
-@Timeout(60)
 class LockListenerTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);

@@ -50,7 +50,8 @@ class LockStateModelTest {
                         LockSettings.LONGEST,
                         Optional.empty(),
                         List.of(),
-                        LockSettings.Resources.ONE));
+                        LockSettings.Resources.ONE,
+                        Duration.ZERO));
 
         private final HoldTracker tracker = state.granted(state.begin().result(), hold(LockMode.EXCLUSIVE))
                 .result()

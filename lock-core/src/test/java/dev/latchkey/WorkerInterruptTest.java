@@ -41,7 +41,8 @@ class WorkerInterruptTest {
                 maxHold,
                 Optional.empty(),
                 List.of(),
-                LockSettings.Resources.ONE);
+                LockSettings.Resources.ONE,
+                Duration.ZERO);
     }
 
     @AfterEach

@@ -3,6 +3,7 @@ package dev.latchkey.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.StringReader;
@@ -45,7 +46,7 @@ class DocumentationIT {
     private static final Set<String> LANGUAGES =
             Set.of("java", "kotlin", "sh", "sql", "xml", "crontab", "ini", "yaml", "text");
 
-    private static final long LIMIT_SECONDS = 60;
+    private static final long LIMIT_SECONDS = TimeLimits.LIMIT.toSeconds();
 
     @TempDir
     private Path directory = Path.of("");

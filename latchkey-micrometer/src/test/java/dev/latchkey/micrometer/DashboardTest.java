@@ -21,10 +21,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Whatever the dashboard asks for is there, in a registry in which each meter has been used. */
-@Timeout(60)
 class DashboardTest {
 
     private static final Path DASHBOARD = Path.of("..", "docs", "grafana-dashboard.json");

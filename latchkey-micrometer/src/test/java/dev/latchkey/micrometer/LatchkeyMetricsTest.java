@@ -16,10 +16,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What the metrics say of locks. */
-@Timeout(60)
 class LatchkeyMetricsTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);

@@ -8,6 +8,7 @@ import java.time.Duration;
 final class Ours {
 
     static final Duration TTL = Duration.ofSeconds(30);
+    private static final Duration KEPT = Duration.ofSeconds(5);
 
     private Ours() {}
 
@@ -30,6 +31,11 @@ final class Ours {
                 }
             };
         };
+    }
+
+    /** Kept by its process until another asks. */
+    static Contender.Client sticky(LockFactory locks) {
+        return resource -> exclusive(locks.lock(resource).ttl(TTL).sticky(KEPT).create());
     }
 
     /** As most programs do: made where it is needed, and never used again. */

@@ -37,8 +37,12 @@ final class Redis implements Contest {
             RedisPeers.spring(RedisLockType.SPIN_LOCK));
     private static final Contender SHED_LOCK = Contender.peer(ShedLock.TITLE, ShedLock.WITHOUT, RedisPeers::shedLock);
 
+    private static final Contender STICKY =
+            Contender.latchkey("sticky", address -> Ours.sticky(LockFactory.connect(address)));
+
     private static final List<Contender> ALL = List.of(
             LATCHKEY,
+            STICKY,
             Contender.latchkey("with metrics", address -> Ours.exclusive(withMetrics(address))),
             Contender.latchkeyShared(address -> Ours.shared(LockFactory.connect(address))),
             FLOOR,
@@ -58,7 +62,7 @@ final class Redis implements Contest {
 
     /** One of each kind: four JVMs each of all variants would keep the processor busy by being there. */
     private static final List<Contender> KINDS =
-            List.of(LATCHKEY, FLOOR, REDISSON, REDISSON_FAIR, SPRING_SPIN, SPRING_PUB_SUB, SHED_LOCK);
+            List.of(LATCHKEY, STICKY, FLOOR, REDISSON, REDISSON_FAIR, SPRING_SPIN, SPRING_PUB_SUB, SHED_LOCK);
 
     private static LockFactory withMetrics(String address) {
         MeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);

@@ -2,6 +2,7 @@ package dev.latchkey.chaos;
 
 import dev.latchkey.Capability;
 import dev.latchkey.Lock;
+import dev.latchkey.LockBuilder;
 import dev.latchkey.LockException;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
@@ -58,9 +59,7 @@ final class Actor {
         boolean lingers = workload.lingers(random);
         Duration ttl = lingers ? workload.lingeringTtl(random) : workload.ttl(random);
         String resource = seat.resources().get(random.nextInt(seat.resources().size()));
-        Lock lock = workload.isRenewed(random, lingers)
-                ? locks.lock(resource).ttl(ttl).autoRefresh().create()
-                : locks.createLock(resource, ttl);
+        Lock lock = lock(locks, resource, ttl, lingers);
         Optional<RecordedHold> granted = acquire(lock, resource, ttl, mode(locks));
         if (granted.isPresent()) {
             RecordedHold held = granted.get();
@@ -79,6 +78,17 @@ final class Actor {
             LockSupport.parkNanos(random.nextLong(seat.longestPause().toNanos()));
         }
         return granted.isPresent();
+    }
+
+    private Lock lock(LockFactory locks, String resource, Duration ttl, boolean lingers) {
+        LockBuilder builder = locks.lock(resource).ttl(ttl);
+        if (workload.isRenewed(random, lingers)) {
+            builder.autoRefresh();
+        }
+        if (!seat.isPlain() && locks.supports(Capability.STICKY) && workload.isSticky(random)) {
+            builder.sticky(workload.kept(random));
+        }
+        return builder.create();
     }
 
     /** A store that does not share grants the exclusive lock, which the judge would take for a shared one. */

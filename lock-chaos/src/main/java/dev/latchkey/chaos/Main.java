@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Tries stores under chaos: {@code [store …] [minutes] [--seed n]}. */
+/** Tries stores under chaos: {@code [store …] [minutes] [--seed n] [--sticky]}. */
 public final class Main {
 
     static final int PROVEN = 0;
@@ -24,13 +24,14 @@ public final class Main {
     static final int USAGE = 64;
     private static final int UNAVAILABLE = 69;
 
+    static final String STICKY = "--sticky";
     private static final String SEED = "--seed";
     private static final String PLANTED = "planted";
     private static final String STRESS = "stress";
     private static final String ELECTION = "election";
 
     /** What was asked for. */
-    record Arguments(List<String> stores, Duration length, long seed) {}
+    record Arguments(List<String> stores, Duration length, long seed, Workload workload) {}
 
     private Main() {}
 
@@ -38,7 +39,7 @@ public final class Main {
      * Runs the trials one after the other. Ends with 0 if all promises were proven, 1 if one was refuted, 64 for arguments that
      * are wrong, and 69 if nothing was refuted and a store could not be tried.
      *
-     * @param args names of stores, all unless given; minutes for each, one unless given; a seed; or {@code stress} or
+     * @param args names of stores, all unless given; minutes for each, one unless given; a seed; {@code --sticky} for sticky locks among the others; or {@code stress} or
      *     {@code election} and what they take
      * @throws IOException if a log of {@code stress} cannot be written or read
      * @throws InterruptedException if interrupted
@@ -52,7 +53,7 @@ public final class Main {
         }
         Optional<Arguments> parsed = parse(List.of(args));
         if (parsed.isEmpty()) {
-            System.err.println("usage: ./chaos [store …] [minutes] [" + SEED + " n]; there are "
+            System.err.println("usage: ./chaos [store …] [minutes] [" + SEED + " n] [" + STICKY + "]; there are "
                     + Stores.all().keySet() + ", and " + PLANTED + ", which tries the judge with planted defects");
             System.exit(USAGE);
         }
@@ -64,11 +65,14 @@ public final class Main {
         List<String> stores = new ArrayList<>();
         double minutes = 1;
         long seed = new SplittableRandom().nextLong(1_000_000);
+        Workload workload = Workload.CHAOS;
         try {
             for (int i = 0; i < args.size(); i++) {
                 String arg = args.get(i);
                 if (arg.equals(SEED) && i + 1 < args.size()) {
                     seed = Long.parseLong(args.get(++i));
+                } else if (arg.equals(STICKY)) {
+                    workload = Workload.STICKY_CHAOS;
                 } else if (known().containsKey(arg)) {
                     stores.add(arg);
                 } else {
@@ -82,7 +86,7 @@ public final class Main {
             return Optional.empty();
         }
         List<String> chosen = stores.isEmpty() ? List.copyOf(Stores.all().keySet()) : stores;
-        return Optional.of(new Arguments(chosen, Duration.ofMillis(Math.round(minutes * 60_000)), seed));
+        return Optional.of(new Arguments(chosen, Duration.ofMillis(Math.round(minutes * 60_000)), seed, workload));
     }
 
     private static Map<String, Function<Path, StoreUnderTest>> known() {
@@ -114,7 +118,8 @@ public final class Main {
     private static boolean isProven(String store, Arguments arguments, Function<Path, StoreUnderTest> opening)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
-        Trial trial = Trial.chaos(arguments.length(), arguments.seed(), FaultSchedule.CHANGING, directory);
+        Trial trial = Trial.chaos(
+                arguments.workload(), arguments.length(), arguments.seed(), FaultSchedule.CHANGING, directory);
         return isProven(store, trial, opening.apply(directory));
     }
 

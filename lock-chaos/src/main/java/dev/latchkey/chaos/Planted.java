@@ -38,7 +38,7 @@ final class Planted {
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-planted-");
         try (StoreUnderTest backing = RedisStores.planted(defect)) {
-            Trial trial = Trial.chaos(length, seed, FaultSchedule.FAIR, directory);
+            Trial trial = Trial.chaos(Workload.CHAOS, length, seed, FaultSchedule.FAIR, directory);
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
             List<String> offences = verdict.offences(defect.rule());

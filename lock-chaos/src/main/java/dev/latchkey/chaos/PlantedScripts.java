@@ -42,7 +42,7 @@ record PlantedScripts(int oneOf, Duration limit, long fewestOperations, long ope
             RapidFaults faults = new RapidFaults(operationsOfARun, seed + run, CALM);
             Path logs = Files.createDirectory(directory.resolve("run-" + run));
             try (StoreUnderTest store = RedisStores.stressedRedis(seed).findingFirst(classes)) {
-                History history = Trial.stress(faults, logs).run(store);
+                History history = Trial.stress(Workload.STRESS, faults, logs).run(store);
                 offences = Checker.judge(store.promise(), history).offences(planted.rule());
             }
             operations += operationsOfARun;

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,8 @@ final class RefusalWatch implements ServerObserver {
 
     /** PTTL and TIME are rounded, each by itself, and read one after the other. */
     private static final long ROUNDING_MILLIS = 3;
+
+    private static final Pattern NOTES = Pattern.compile("( [^: ]+:\\d+:\\d+):[^ ]*");
 
     private final EventLog log;
     private final SplittableRandom random;
@@ -89,11 +92,16 @@ final class RefusalWatch implements ServerObserver {
             return;
         }
         compared.incrementAndGet();
-        boolean same = String.valueOf(all.get(0)).equals(String.valueOf(all.get(4)))
+        boolean same = holds(all.get(0)).equals(holds(all.get(4)))
                 && isUntouched((Long) all.get(1), (Long) all.get(5), millis(all.get(6)) - millis(all.get(2)));
         if (!answer.get(0).equals(refusal) || !same) {
             log.violated(Rule.REFUSALS, key + ": a promotion to be refused with " + refusal + " has left " + all);
         }
+    }
+
+    /** The state but for its notes: who was told that others ask for what it keeps, and who knows of its own hold. */
+    private static String holds(@Nullable Object state) {
+        return NOTES.matcher(String.valueOf(state)).replaceAll("$1");
     }
 
     private static void look(RedisConnection connection, String key) {

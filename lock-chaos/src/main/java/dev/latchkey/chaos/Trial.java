@@ -24,14 +24,13 @@ import java.util.List;
 record Trial(Workload workload, FaultPattern faults, Path directory) {
 
     /** A trial of {@code ./chaos}. */
-    static Trial chaos(Duration length, long seed, FaultSchedule weather, Path directory) {
-        return new Trial(
-                Workload.CHAOS, new TimedFaults(length, seed, weather, directory.resolve("faults")), directory);
+    static Trial chaos(Workload workload, Duration length, long seed, FaultSchedule weather, Path directory) {
+        return new Trial(workload, new TimedFaults(length, seed, weather, directory.resolve("faults")), directory);
     }
 
     /** A trial of {@code ./stress}. */
-    static Trial stress(RapidFaults faults, Path directory) {
-        return new Trial(Workload.STRESS, faults, directory);
+    static Trial stress(Workload workload, RapidFaults faults, Path directory) {
+        return new Trial(workload, faults, directory);
     }
 
     static final int PLACES = 4;

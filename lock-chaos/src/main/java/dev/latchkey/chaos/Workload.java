@@ -22,7 +22,7 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
             "CHAOS",
             new Crowd(12, 12),
             new Leases(500, 3_000, 60, 250, 40, 15, 15),
-            new Chances(20, 3, 8, Chances.NEVER, 3, 4, Chances.NEVER, 50),
+            new Chances(20, 3, 8, Chances.NEVER, 3, 4, Chances.NEVER, 50, Chances.NEVER),
             new Waits(Chances.NEVER, 60_000, 60_000),
             new Waits(2, 1_000, 1_000));
 
@@ -31,9 +31,17 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
             "STRESS",
             new Crowd(4, 5),
             new Leases(100, 600, 60, 150, 30, 4, 400),
-            new Chances(30, 8, 10, 10, 3, 20, 2, Chances.NEVER),
+            new Chances(30, 8, 10, 10, 3, 20, 2, Chances.NEVER, Chances.NEVER),
             new Waits(4, 20, 3_000),
             new Waits(4, 20, 3_000));
+
+    /** {@link #CHAOS} with sticky locks among the others, but for those whose order is judged. */
+    static final Workload STICKY_CHAOS = CHAOS.withSticky("STICKY_CHAOS");
+
+    /** {@link #STRESS} with sticky locks among the others. */
+    static final Workload STICKY_STRESS = STRESS.withSticky("STICKY_STRESS");
+
+    private static final List<Workload> ALL = List.of(CHAOS, STRESS, STICKY_CHAOS, STICKY_STRESS);
 
     /** What the names of all resources begin with. */
     static final String RESOURCE = "account-";
@@ -84,7 +92,8 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
             int changes,
             int transfers,
             int forgotten,
-            int reconnects) {
+            int reconnects,
+            int sticky) {
 
         static final int NEVER = Integer.MAX_VALUE;
     }
@@ -108,7 +117,28 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
     record Seat(List<String> resources, Duration longestPause, boolean isPlain) {}
 
     static Workload named(String name) {
-        return name.equals(STRESS.name) ? STRESS : CHAOS;
+        return ALL.stream()
+                .filter(workload -> workload.name.equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(name));
+    }
+
+    private Workload withSticky(String newName) {
+        Chances more = new Chances(
+                chances.percentShared(),
+                chances.lingers(),
+                chances.renewed(),
+                chances.renewedLingering(),
+                chances.changes(),
+                chances.transfers(),
+                chances.forgotten(),
+                chances.reconnects(),
+                2);
+        return new Workload(newName, crowd, leases, more, waits, changeWaits);
+    }
+
+    private boolean isStress() {
+        return crowd.equals(STRESS.crowd);
     }
 
     int actors() {
@@ -124,17 +154,17 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
 
     /** How long a hold may last, when nobody is there any more, whatever the store adds to its lease. */
     Duration longestRemains() {
-        return equals(STRESS) ? Duration.ofMillis(5L * leases.longest()) : LONGEST_TTL.plusSeconds(10);
+        return isStress() ? Duration.ofMillis(5L * leases.longest()) : LONGEST_TTL.plusSeconds(10);
     }
 
     /** Whether threads are interrupted at any time. */
     boolean isInterrupted() {
-        return equals(STRESS);
+        return isStress();
     }
 
     /** Where an actor of a process has its place. */
     Seat seat(String process, int number) {
-        if (equals(STRESS)) {
+        if (isStress()) {
             return new Seat(resources(), Duration.ZERO, false);
         }
         boolean isCrowded = number < 2 * CROWDED;
@@ -180,6 +210,16 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
     /** Whether it opens a factory of its own, as a program does that opens what it needs each time. */
     boolean reconnects(SplittableRandom random) {
         return random.nextInt(chances.reconnects()) == 0;
+    }
+
+    /** Whether its process keeps it after its release, until others ask. */
+    boolean isSticky(SplittableRandom random) {
+        return random.nextInt(chances.sticky()) == 0;
+    }
+
+    /** For how long it is kept, as long as a short lease: some of it is over by itself. */
+    Duration kept(SplittableRandom random) {
+        return Duration.ofMillis(random.nextInt(leases.shortest() / 2, leases.shortest()));
     }
 
     Duration ttl(SplittableRandom random) {

@@ -19,7 +19,7 @@ class ChaosIT {
     Path directory;
 
     private Verdict tried(String name, StoreUnderTest backing, int seconds) throws Exception {
-        Trial trial = Trial.chaos(Duration.ofSeconds(seconds), SEED, FaultSchedule.CHANGING, directory);
+        Trial trial = Trial.chaos(Workload.CHAOS, Duration.ofSeconds(seconds), SEED, FaultSchedule.CHANGING, directory);
         try (backing) {
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);

@@ -26,7 +26,9 @@ class MainTest {
     @Test
     void givenStoresMinutesAndASeed_whenParsed_thenTheseAreTaken() {
         assertThat(Main.parse(List.of("redis", "planted", "0.5", "--seed", "42")))
-                .contains(new Main.Arguments(List.of("redis", "planted"), Duration.ofSeconds(30), 42));
+                .contains(new Main.Arguments(List.of("redis", "planted"), Duration.ofSeconds(30), 42, Workload.CHAOS));
+        assertThat(Main.parse(List.of("--sticky", "redis")))
+                .hasValueSatisfying(all -> assertThat(all.workload()).isEqualTo(Workload.STICKY_CHAOS));
     }
 
     @ParameterizedTest
@@ -50,7 +52,8 @@ class MainTest {
                             throw new IllegalStateException("the server did not start");
                         });
 
-        int exitCode = Main.tryAll(new Main.Arguments(List.of("one", "other"), Duration.ofSeconds(1), 0), stores);
+        int exitCode = Main.tryAll(
+                new Main.Arguments(List.of("one", "other"), Duration.ofSeconds(1), 0, Workload.CHAOS), stores);
 
         assertThat(exitCode).isEqualTo(69);
         assertThat(directories).hasSize(2);

@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The short form of {@code ./stress redis} and {@code ./stress planted}. */
 class StressIT {
@@ -20,9 +20,10 @@ class StressIT {
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;
 
-    @Test
-    void givenFaultsOfAllKinds_whenManyTakeLocks_thenTheirHistoryIsSound() throws Exception {
-        Trial trial = Trial.stress(new RapidFaults(3_000, SEED, 0), directory);
+    @ParameterizedTest
+    @ValueSource(strings = {"STRESS", "STICKY_STRESS"})
+    void givenFaultsOfAllKinds_whenManyTakeLocks_thenTheirHistoryIsSound(String workload) throws Exception {
+        Trial trial = Trial.stress(Workload.named(workload), new RapidFaults(3_000, SEED, 0), directory);
         try (StoreUnderTest redis = RedisStores.stressedRedis(SEED)) {
             History history = trial.run(redis);
             Verdict verdict = Checker.judge(redis.promise(), history);

@@ -11,8 +11,12 @@ class StressTest {
 
     @Test
     void givenOperationsAndASeed_whenParsed_thenTheseAreTaken() {
-        assertThat(Stress.parse(List.of("redis", "20000", "42"))).contains(new Stress.Arguments("redis", 20_000, 42));
-        assertThat(Stress.parse(List.of("planted", "7"))).contains(new Stress.Arguments("planted", 0, 7));
+        assertThat(Stress.parse(List.of("redis", "20000", "42")))
+                .contains(new Stress.Arguments("redis", 20_000, 42, Workload.STRESS));
+        assertThat(Stress.parse(List.of("planted", "7")))
+                .contains(new Stress.Arguments("planted", 0, 7, Workload.STRESS));
+        assertThat(Stress.parse(List.of("--sticky", "redis", "20000", "42")))
+                .contains(new Stress.Arguments("redis", 20_000, 42, Workload.STICKY_STRESS));
     }
 
     @Test

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** For pages that ask again and again. */
 class FeedTest {
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Duration INTERVAL = Duration.ofMillis(10);
 
     private final LockFactory locks = LockFactory.connect("in-memory");

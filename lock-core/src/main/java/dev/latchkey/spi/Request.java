@@ -14,12 +14,37 @@ import java.time.Duration;
  * @param leaseChange whether an existing lease of the key may end sooner
  * @param owner the owner name of the factory that asks, for {@link Holder#description()}: any characters, at most
  *     {@link #MAX_OWNER_BYTES} in UTF-8; empty if unknown. A store shows it to people, and decides nothing by it
+ * @param sticky more than zero if the holder may keep the hold between several uses, for which {@link RecallableStore} has
+ *     the rules; zero for an ordinary hold. A store that is no {@code RecallableStore} is only asked for ordinary ones
  */
 public record Request(
-        Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange, String owner) {
+        Key key,
+        LockMode mode,
+        Duration ttl,
+        RetryIntent retryIntent,
+        LeaseChange leaseChange,
+        String owner,
+        Duration sticky) {
 
     /** The longest owner name in UTF-8. */
     public static final int MAX_OWNER_BYTES = 256;
+
+    private static final long MOST_TOKENS = 65_536;
+
+    /**
+     * Creates a request for an ordinary hold.
+     *
+     * @param key the owner
+     * @param mode the requested mode
+     * @param ttl the requested TTL
+     * @param retryIntent whether the caller asks again if it is refused
+     * @param leaseChange whether an existing lease of the key may end sooner
+     * @param owner the owner name of the factory that asks; empty if unknown
+     */
+    public Request(
+            Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange, String owner) {
+        this(key, mode, ttl, retryIntent, leaseChange, owner, Duration.ZERO);
+    }
 
     /**
      * Creates a request of nobody who is known by name.
@@ -67,7 +92,7 @@ public record Request(
      * @return a request that differs only in this
      */
     public Request with(RetryIntent other) {
-        return new Request(key, mode, ttl, other, leaseChange, owner);
+        return new Request(key, mode, ttl, other, leaseChange, owner, sticky);
     }
 
     /**
@@ -77,7 +102,7 @@ public record Request(
      * @return a request that differs only in this
      */
     public Request with(LeaseChange other) {
-        return new Request(key, mode, ttl, retryIntent, other, owner);
+        return new Request(key, mode, ttl, retryIntent, other, owner, sticky);
     }
 
     /**
@@ -87,6 +112,28 @@ public record Request(
      * @return a request that differs only in this
      */
     public Request with(Key other) {
-        return new Request(other, mode, ttl, retryIntent, leaseChange, owner);
+        return new Request(other, mode, ttl, retryIntent, leaseChange, owner, sticky);
+    }
+
+    /**
+     * Returns whether the hold may be kept between several uses, and is recalled when somebody else asks for the resource.
+     *
+     * @return true if {@link #sticky()} is more than zero
+     */
+    public boolean isSticky() {
+        return !sticky.isZero();
+    }
+
+    /**
+     * Returns how many fencing tokens the holder may use after the one that it is granted, without asking: as many as the TTL
+     * has microseconds, and 65,536 at most.
+     *
+     * @return zero for a request that is not sticky
+     */
+    public long reservedTokens() {
+        if (!isSticky()) {
+            return 0;
+        }
+        return ttl.compareTo(Duration.ofSeconds(1)) > 0 ? MOST_TOKENS : Math.min(ttl.toNanos() / 1_000, MOST_TOKENS);
     }
 }

@@ -23,11 +23,22 @@ public sealed interface Response {
      *
      * @param retryAfter when the next attempt can succeed at the earliest, for example when the holder's lease ends; zero
      *     for no hint
+     * @param isRecalled whether the holder was asked a moment ago to give up a hold that it may only keep: it is worth a short
+     *     wait. False for an ordinary hold, and if the holder has had the time to answer
      */
-    record Conflicted(Duration retryAfter) implements Response {
+    record Conflicted(Duration retryAfter, boolean isRecalled) implements Response {
 
         /** A conflict about whose end nothing is known. */
         public static final Conflicted NO_HINT = new Conflicted(Duration.ZERO);
+
+        /**
+         * Creates a conflict with an ordinary hold.
+         *
+         * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
+         */
+        public Conflicted(Duration retryAfter) {
+            this(retryAfter, false);
+        }
     }
 
     /**

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /** Works on resources of several stripes while nobody else does. */
@@ -44,7 +45,9 @@ final class Batch {
             return work.apply(this);
         } finally {
             Collections.reverse(entered);
-            entered.forEach(stripe -> stripe.guard().unlock());
+            List<CompletableFuture<Void>> recalls = new ArrayList<>();
+            entered.forEach(stripe -> recalls.addAll(stripe.unlock()));
+            Recalls.send(recalls);
         }
     }
 

@@ -3,9 +3,7 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
-import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
@@ -16,6 +14,7 @@ import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
@@ -49,9 +48,8 @@ import java.util.stream.Stream;
  * <p>Thread-safe.
  */
 public final class InMemoryStore
-        implements ExpiringStore,
+        implements RecallableStore,
                 SharedStore,
-                BlockingStore,
                 FencingStore,
                 ListingStore,
                 WaiterListingStore,

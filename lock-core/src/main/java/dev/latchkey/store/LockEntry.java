@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,12 +30,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockEntry {
 
-    private final LongSupplier fencingTokens;
+    private final FencingCounter fencingTokens;
+    private final Recalls recalls;
     private final ResourceHolders grants = new ResourceHolders();
     private final Deque<Waiter> queue = new ArrayDeque<>(0);
 
-    LockEntry(LongSupplier fencingTokens) {
+    LockEntry(FencingCounter fencingTokens, Recalls recalls) {
         this.fencingTokens = fencingTokens;
+        this.recalls = recalls;
     }
 
     Response save(Request request, long now) {
@@ -59,29 +60,29 @@ final class LockEntry {
         if (own == null) {
             grants.removeEnded(now);
             long end = now + request.ttl().toNanos();
-            return hold(
-                    request,
-                    fencingToken(request.mode()),
-                    end,
-                    new ResourceHolders.Stake(null, request.owner(), now),
-                    now);
+            return hold(request, fencingToken(request.mode()), end, new ResourceHolders.Stake(null, request, now), now);
         }
         if (isPromotion(request, own)) {
             return hold(
                     request,
                     fencingToken(LockMode.EXCLUSIVE),
                     endOf(request, own, now),
-                    new ResourceHolders.Stake(own, request.owner(), now),
+                    new ResourceHolders.Stake(own, request, now),
                     now);
         }
         if (request.isDemotion()) {
             // It claims the promotion, so that this is not given back. Else each cycle would add to what is kept.
             own.stake().settle();
         }
-        LockMode mode = request.isDemotion() ? LockMode.SHARED : own.mode();
-        OptionalLong fencingToken = mode == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
-        Grant kept = new Grant(mode, fencingToken, endOf(request, own, now), own.stake());
-        return grants.tell(request.key(), kept, now);
+        Grant kept = renewed(request, own, now);
+        boolean isDemoted = request.isDemotion() && own.mode() == LockMode.EXCLUSIVE;
+        return grants.tell(
+                request.key(),
+                isDemoted
+                        ? new Grant(
+                                LockMode.SHARED, OptionalLong.empty(), kept.endNanos(), own.stake(), kept.lastToken())
+                        : kept,
+                now);
     }
 
     private static boolean isPromotion(Request request, Grant own) {
@@ -93,11 +94,19 @@ final class LockEntry {
         if (own == null || !request.key().held().map(own::isAsClaimed).orElse(true)) {
             return grants.lost(request.key(), own, now);
         }
-        Grant refreshed = new Grant(own.mode(), own.fencingToken(), endOf(request, own, now), own.stake());
+        Grant refreshed = renewed(request, own, now);
         wakeHead();
         return isToldOf(own, request.key())
                 ? grants.tell(request.key(), refreshed, now)
                 : grants.put(request.key(), refreshed, now);
+    }
+
+    /** The hold with its TTL started again, and under the token that is claimed. */
+    private Grant renewed(Request request, Grant own, long now) {
+        Grant claimed = own.as(request.key());
+        long lastToken = Math.max(own.lastToken(), claimed.fencingToken().orElse(0) + request.reservedTokens());
+        fencingTokens.raiseTo(own.mode() == LockMode.EXCLUSIVE ? lastToken : 0);
+        return new Grant(own.mode(), claimed.fencingToken(), endOf(request, own, now), own.stake(), lastToken);
     }
 
     /** Whoever claims no more than a shared hold need not know of its promotion, which may still be undone. */
@@ -113,7 +122,9 @@ final class LockEntry {
                 || own.fencingToken().orElse(0) > fence) {
             return false;
         }
-        var unused = grants.put(key, new Grant(own.mode(), OptionalLong.of(fence), own.endNanos(), own.stake()), now);
+        long last = Math.max(fence, own.lastToken());
+        var unused =
+                grants.put(key, new Grant(own.mode(), OptionalLong.of(fence), own.endNanos(), own.stake(), last), now);
         return true;
     }
 
@@ -133,7 +144,7 @@ final class LockEntry {
         boolean fits = (takes && queue.isEmpty() && grants.admits(key, request.mode(), now))
                 || (promotes && grants.admits(key, LockMode.EXCLUSIVE, now))
                 || !(takes || promotes);
-        return fits ? null : grants.conflict(now);
+        return fits ? null : grants.conflict(request, now, recalls);
     }
 
     boolean delete(Key key, long now) {
@@ -145,6 +156,7 @@ final class LockEntry {
     /** Whoever finds a hold may believe in it from then on. */
     Optional<Response.Granted> find(Key key, long now) {
         return Optional.ofNullable(grants.live(key, now))
+                .map(own -> own.as(key))
                 .map(own -> isToldOf(own, key) ? grants.tell(key, own, now) : own.answer(now));
     }
 
@@ -206,6 +218,9 @@ final class LockEntry {
             queue.removeFirst();
             head = queue.peekFirst();
         }
+        if (head != null) {
+            boolean unused = grants.recall(head.request(), now, recalls);
+        }
     }
 
     private boolean mayLeaveQueue(Waiter head, long now) {
@@ -227,20 +242,23 @@ final class LockEntry {
         return true;
     }
 
-    /** Waits for an answer. Only the first in the queue looks after leases that end: it serves the queue then. */
-    void await(Waiter waiter, long endNanos) throws InterruptedException {
-        while (!waiter.isOver()) {
-            long now = System.nanoTime();
-            if (endNanos - now <= 0) {
-                return;
-            }
-            long wait = Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now));
-            if (wait <= 0) {
-                serve(now);
-            } else {
-                waiter.changed().awaitNanos(wait);
-            }
+    /**
+     * Waits once for an answer; false if the wait is over. Only the first in the queue looks after leases that end: it serves the
+     * queue then.
+     */
+    @SuppressWarnings("WaitNotInLoop")
+    boolean await(Waiter waiter, long endNanos) throws InterruptedException {
+        long now = System.nanoTime();
+        if (waiter.isOver() || endNanos - now <= 0) {
+            return false;
         }
+        long wait = Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now));
+        if (wait <= 0) {
+            serve(now);
+        } else {
+            long unused = waiter.changed().awaitNanos(wait);
+        }
+        return true;
     }
 
     long nanosToNextLeaseEnd(Waiter waiter, long now) {
@@ -279,10 +297,15 @@ final class LockEntry {
 
     private Response hold(
             Request request, OptionalLong fencingToken, long endNanos, ResourceHolders.Stake stake, long now) {
-        return grants.tell(request.key(), new Grant(request.mode(), fencingToken, endNanos, stake), now);
+        long lastToken = fencingToken.orElse(0);
+        if (request.isSticky() && fencingToken.isPresent()) {
+            lastToken += request.reservedTokens();
+            fencingTokens.raiseTo(lastToken);
+        }
+        return grants.tell(request.key(), new Grant(request.mode(), fencingToken, endNanos, stake, lastToken), now);
     }
 
     private OptionalLong fencingToken(LockMode mode) {
-        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(fencingTokens.getAsLong()) : OptionalLong.empty();
+        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(fencingTokens.next()) : OptionalLong.empty();
     }
 }

@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The rooms of one stripe, which are there as long as anybody holds or waits in them; guarded by the stripe. */
@@ -14,13 +13,15 @@ final class LockTable {
     private static final int SWEEP_FROM = 64;
 
     private final Map<String, LockEntry> byResource = new HashMap<>();
-    private final LongSupplier fencingTokens;
+    private final FencingCounter fencingTokens;
+    private final Recalls recalls;
     private final long retentionNanos;
     private int sweepAt = SWEEP_FROM;
     private boolean closed;
 
-    LockTable(LongSupplier fencingTokens, long retentionNanos) {
+    LockTable(FencingCounter fencingTokens, Recalls recalls, long retentionNanos) {
         this.fencingTokens = fencingTokens;
+        this.recalls = recalls;
         this.retentionNanos = retentionNanos;
     }
 
@@ -37,7 +38,7 @@ final class LockTable {
     /** The room of a resource, made if there was none; whoever leaves it calls {@link #removeIfEmpty}. */
     LockEntry enter(String resource) {
         sweepIfGrown();
-        return byResource.computeIfAbsent(resource, name -> new LockEntry(fencingTokens));
+        return byResource.computeIfAbsent(resource, name -> new LockEntry(fencingTokens, recalls));
     }
 
     void removeIfEmpty(String resource, LockEntry room) {

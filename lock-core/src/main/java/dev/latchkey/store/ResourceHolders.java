@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.HashMap;
@@ -28,6 +29,9 @@ final class ResourceHolders {
     private static final Response.Lost RELEASED = new Response.Lost(LossReason.RELEASED_ELSEWHERE);
     private static final Response.Lost FORCED = new Response.Lost(LossReason.FORCED);
 
+    /** How long a recalled holder may take to release what it only keeps; after that, it is taken to use it. */
+    private static final long RECALL_NANOS = Duration.ofMillis(50).toNanos();
+
     /** How long it is remembered that a hold was ended by force: its holder was told, and may ask at that moment. */
     private static final long REMEMBERED_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -41,13 +45,18 @@ final class ResourceHolders {
         private final String owner;
         private final long sinceNanos;
         private final CompletableFuture<LossReason> lost;
+
+        /** Null if the hold is not sticky. */
+        private final @Nullable Recall recall;
+
         private int told;
 
-        Stake(@Nullable Grant before, String owner, long now) {
+        Stake(@Nullable Grant before, Request request, long now) {
             this.before = before;
-            this.owner = owner;
+            this.owner = request.owner();
             this.sinceNanos = now;
             this.lost = before == null ? new CompletableFuture<>() : before.stake().lost;
+            this.recall = request.isSticky() ? new Recall() : null;
         }
 
         /** Nobody gives it back any more, and what was before it is not kept. */
@@ -56,8 +65,30 @@ final class ResourceHolders {
         }
     }
 
-    /** One holder's hold, by the store's clock. */
-    record Grant(LockMode mode, OptionalLong fencingToken, long endNanos, Stake stake) {
+    /** The recall of a sticky hold. */
+    private static final class Recall {
+
+        private final CompletableFuture<Void> recalled = new CompletableFuture<>();
+        private long atNanos;
+        private boolean isSent;
+
+        /** Sends it, unless that was done before. Returns whether the holder has had no time to answer. */
+        boolean send(long now, Recalls recalls) {
+            if (!isSent) {
+                isSent = true;
+                atNanos = now;
+                recalls.add(recalled);
+            }
+            return now - atNanos < RECALL_NANOS;
+        }
+    }
+
+    /**
+     * One holder's hold, by the store's clock.
+     *
+     * @param lastToken the greatest fencing token that its holder may use without asking
+     */
+    record Grant(LockMode mode, OptionalLong fencingToken, long endNanos, Stake stake, long lastToken) {
 
         boolean isLive(long now) {
             return endNanos - now > 0;
@@ -66,12 +97,30 @@ final class ResourceHolders {
         /** A hold that was demoted, or released and taken anew, with the same key elsewhere is not the one claimed. */
         boolean isAsClaimed(Key.Held claimed) {
             return claimed.mode() == LockMode.SHARED
-                    || (mode == LockMode.EXCLUSIVE && fencingToken.equals(claimed.fencingToken()));
+                    || (mode == LockMode.EXCLUSIVE
+                            && (fencingToken.equals(claimed.fencingToken()) || isReserved(claimed)));
+        }
+
+        private boolean isReserved(Key.Held claimed) {
+            long token = claimed.fencingToken().orElse(0);
+            return fencingToken.isPresent() && token > fencingToken.getAsLong() && token <= lastToken;
+        }
+
+        /** The same hold under the token that its holder claims, if that is one of those that are reserved for it. */
+        Grant as(Key key) {
+            return key.held()
+                    .filter(this::isReserved)
+                    .map(claimed -> new Grant(mode, claimed.fencingToken(), endNanos, stake, lastToken))
+                    .orElse(this);
         }
 
         Response.Granted answer(long now) {
             Lease lease = new Lease(
-                    OptionalLong.of(now), Duration.ofNanos(endNanos - now), Optional.of(stake.lost), Lease.ALWAYS);
+                    OptionalLong.of(now),
+                    Duration.ofNanos(endNanos - now),
+                    Optional.of(stake.lost),
+                    Lease.ALWAYS,
+                    stake.recall == null ? Optional.empty() : Optional.of(stake.recall.recalled));
             return new Response.Granted(mode, fencingToken, lease);
         }
     }
@@ -84,6 +133,9 @@ final class ResourceHolders {
     /** The holds that were ended by force not long ago, by token; null if none was. */
     private @Nullable Map<String, Forced> forced;
 
+    /** Whether there may be a sticky hold. */
+    private boolean mayRecall;
+
     @Nullable Grant live(Key key, long now) {
         Grant own = byToken.get(key.token());
         return own != null && own.isLive(now) ? own : null;
@@ -91,6 +143,7 @@ final class ResourceHolders {
 
     Response.Granted put(Key key, Grant grant, long now) {
         byToken.put(key.token(), grant);
+        mayRecall |= grant.stake().recall != null;
         if (forced != null) {
             forced.remove(key.token());
         }
@@ -117,7 +170,10 @@ final class ResourceHolders {
         if (before == null) {
             byToken.remove(key.token());
         } else {
-            byToken.put(key.token(), new Grant(before.mode(), before.fencingToken(), now.endNanos(), before.stake()));
+            byToken.put(
+                    key.token(),
+                    new Grant(
+                            before.mode(), before.fencingToken(), now.endNanos(), before.stake(), before.lastToken()));
         }
     }
 
@@ -181,9 +237,33 @@ final class ResourceHolders {
         return isTaken ? TAKEN_OVER : EXPIRED;
     }
 
-    Response conflict(long now) {
-        return new Response.Conflicted(Duration.ofNanos(
-                lives(now).mapToLong(grant -> grant.endNanos() - now).max().orElse(0)));
+    /** What a request is refused with; whoever keeps the resource from it is recalled. */
+    Response conflict(Request request, long now, Recalls recalls) {
+        Duration retryAfter = Duration.ofNanos(
+                lives(now).mapToLong(grant -> grant.endNanos() - now).max().orElse(0));
+        return new Response.Conflicted(retryAfter, recall(request, now, recalls));
+    }
+
+    /** Recalls the sticky holds that keep a request from being granted. Returns whether they alone do, and may end at once. */
+    boolean recall(Request request, long now, Recalls recalls) {
+        if (!mayRecall) {
+            return false;
+        }
+        boolean mayEnd = false;
+        boolean isUsed = false;
+        for (Map.Entry<String, Grant> entry : byToken.entrySet()) {
+            Grant other = entry.getValue();
+            boolean excludes = request.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE;
+            if (excludes
+                    && other.isLive(now)
+                    && !entry.getKey().equals(request.key().token())) {
+                Recall recall = other.stake().recall;
+                boolean answers = recall != null && recall.send(now, recalls);
+                mayEnd |= answers;
+                isUsed |= !answers;
+            }
+        }
+        return mayEnd && !isUsed;
     }
 
     long nanosToNextEnd(long now) {

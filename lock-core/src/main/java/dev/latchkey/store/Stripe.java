@@ -24,23 +24,24 @@ final class Stripe {
 
     private final int number;
     private final ReentrantLock guard = new ReentrantLock();
+    private final FencingCounter fencingTokens = new FencingCounter();
+    private final Recalls recalls = new Recalls();
     private final LockTable rooms;
-    private long lastFencingToken;
 
     Stripe(int number, long retentionNanos) {
         this.number = number;
-        this.rooms = new LockTable(this::nextFencingToken, retentionNanos);
+        this.rooms = new LockTable(fencingTokens, recalls, retentionNanos);
     }
 
     Response save(Request request, long proposal) {
         guard.lock();
         try {
             if (proposal <= LARGEST_PROPOSAL) {
-                lastFencingToken = Math.max(lastFencingToken, proposal - 1);
+                fencingTokens.raiseTo(proposal - 1);
             }
             return saveNow(request);
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -80,6 +81,29 @@ final class Stripe {
         return guard;
     }
 
+    /** Leaves the guard, and returns the recalls that are to be sent then. */
+    List<CompletableFuture<Void>> unlock() {
+        List<CompletableFuture<Void>> due = guard.getHoldCount() == 1 ? recalls.take() : List.of();
+        guard.unlock();
+        return due;
+    }
+
+    private void leave() {
+        if (recalls.isEmpty()) {
+            guard.unlock();
+        } else {
+            Recalls.send(unlock());
+        }
+    }
+
+    /** Sends what is due although this thread stays: outside the guard, because that runs code of the holders. */
+    private void sendRecalls() {
+        if (!recalls.isEmpty()) {
+            leave();
+            guard.lock();
+        }
+    }
+
     Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
         String resource = request.key().resource();
         long end = System.nanoTime() + maxWait.toNanos();
@@ -98,7 +122,9 @@ final class Stripe {
             withdrawn.thenRun(() -> withdraw(waiter));
             boolean wanted = false;
             try {
-                room.await(waiter, end);
+                do {
+                    sendRecalls();
+                } while (room.await(waiter, end));
                 wanted = !waiter.isWithdrawn();
             } finally {
                 if (wanted) {
@@ -111,7 +137,7 @@ final class Stripe {
             rooms.checkOpen(resource);
             return wanted ? waiter.answer().orElse(Response.Conflicted.NO_HINT) : Response.Conflicted.NO_HINT;
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -120,7 +146,7 @@ final class Stripe {
         try {
             waiter.withdraw();
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -132,7 +158,7 @@ final class Stripe {
             LockEntry room = rooms.get(resource);
             return room == null ? ResourceHolders.EXPIRED : room.refresh(request, System.nanoTime());
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -143,10 +169,10 @@ final class Stripe {
             if (room == null || !room.raiseFence(key, fence, System.nanoTime())) {
                 return false;
             }
-            lastFencingToken = Math.max(lastFencingToken, fence);
+            fencingTokens.raiseTo(fence);
             return true;
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -170,7 +196,7 @@ final class Stripe {
             rooms.removeIfEmpty(key.resource(), room);
             return wasHolder;
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -188,7 +214,7 @@ final class Stripe {
             LockEntry room = rooms.get(key.resource());
             return room == null ? Optional.empty() : room.find(key, System.nanoTime());
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -203,7 +229,7 @@ final class Stripe {
             LockEntry room = rooms.get(key.resource());
             return room == null ? Optional.empty() : room.forced(key);
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -213,7 +239,7 @@ final class Stripe {
             LockEntry room = rooms.get(resource);
             return room == null ? List.of() : room.holders(System.nanoTime());
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -223,7 +249,7 @@ final class Stripe {
             LockEntry room = rooms.get(resource);
             return room == null ? List.of() : room.waiters(System.nanoTime());
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -232,7 +258,7 @@ final class Stripe {
         try {
             rooms.addHeld(prefix, after, System.nanoTime(), names);
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -245,7 +271,7 @@ final class Stripe {
                     ? Optional.empty()
                     : Optional.of(new ListedResource(resource, holders, Optional.of(waiters(resource))));
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -267,7 +293,7 @@ final class Stripe {
             rooms.removeIfEmpty(resource, room);
             return ended;
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -276,7 +302,7 @@ final class Stripe {
         try {
             rooms.close();
         } finally {
-            guard.unlock();
+            leave();
         }
     }
 
@@ -285,11 +311,7 @@ final class Stripe {
         try {
             return rooms.size();
         } finally {
-            guard.unlock();
+            leave();
         }
-    }
-
-    long nextFencingToken() {
-        return ++lastFencingToken;
     }
 }

@@ -20,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -126,6 +127,7 @@ class CombinedDsnTest {
                 "combined:consensus(in-memory",
                 "combined:consensus()",
             })
+    @Tag("class-path")
     void givenWrongDsn_whenConnected_thenSaysWhatIsRightAndNoPassword(String dsn) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockFactory.connect(dsn))

@@ -28,7 +28,7 @@ class LockEntryTest {
     private static final long NOW = 0;
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final LockEntry room = new LockEntry(new Stripe(0, 0)::nextFencingToken);
+    private final LockEntry room = new LockEntry(new FencingCounter(), new Recalls());
     private final Key key = Key.of("x");
     private final Key reader = Key.of("x");
     private final Waiter promoter = new Waiter(request(held(), LockMode.EXCLUSIVE, SHORT), guard.newCondition());

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -52,7 +54,8 @@ class ResourceHoldersTest {
         hold(key, LockMode.SHARED, END);
         hold(other, LockMode.SHARED, END + 30);
 
-        assertThat(holders.conflict(NOW)).isEqualTo(new Response.Conflicted(Duration.ofNanos(80)));
+        assertThat(holders.conflict(request(other), NOW, new Recalls()))
+                .isEqualTo(new Response.Conflicted(Duration.ofNanos(80)));
         assertThat(holders.nanosToNextEnd(NOW)).isEqualTo(50);
         assertThat(holders.holders(NOW))
                 .extracting(holder -> holder.remaining().orElseThrow())
@@ -119,6 +122,11 @@ class ResourceHoldersTest {
 
     private static ResourceHolders.Grant grant(LockMode mode, long end) {
         OptionalLong token = mode == LockMode.EXCLUSIVE ? OptionalLong.of(1) : OptionalLong.empty();
-        return new ResourceHolders.Grant(mode, token, end, new ResourceHolders.Stake(null, "", NOW));
+        ResourceHolders.Stake stake = new ResourceHolders.Stake(null, request(Key.of("x")), NOW);
+        return new ResourceHolders.Grant(mode, token, end, stake, token.orElse(0));
+    }
+
+    private static Request request(Key key) {
+        return new Request(key, LockMode.EXCLUSIVE, Duration.ofSeconds(1), RetryIntent.ONCE);
     }
 }

@@ -153,7 +153,8 @@ class FaultIT {
                             LockStorageException.class,
                             failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
 
-            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(5));
+            assertThat(Duration.ofNanos(System.nanoTime() - began))
+                    .isLessThan(TimeLimits.scaled(Duration.ofSeconds(5)));
             assertThat(rivals.createLock("report", LONG_TTL).tryAcquire(LIMIT)).isTrue();
         }
     }

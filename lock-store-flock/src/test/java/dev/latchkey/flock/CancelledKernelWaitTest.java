@@ -23,14 +23,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The thread of a wait in the kernel has checked that the wait is still wanted, and is not yet in the kernel when the wait is
  * cancelled. It closes the channel as soon as it runs again, which drops all locks of this process on the file.
  */
-@Timeout(60)
 class CancelledKernelWaitTest {
 
     private final Semaphore mayEnterTheKernel = new Semaphore(0);

@@ -19,11 +19,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Promotions and demotions while other processes use the lock. */
-@Timeout(120)
 class ConversionIT extends BesideAnotherProcess {
 
     @Test

@@ -23,12 +23,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Directories and files that cannot be used, and the permissions of new files. */
-@Timeout(60)
 class FilePermissionsTest extends WithAStore {
 
     @Test

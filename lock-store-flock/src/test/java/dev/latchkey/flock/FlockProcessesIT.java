@@ -26,10 +26,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What only shows between processes: the queue of the kernel, and the cost of a wait. */
-@Timeout(120)
 class FlockProcessesIT extends BesideAnotherProcess {
 
     @Test

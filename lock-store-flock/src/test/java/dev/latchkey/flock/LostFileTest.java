@@ -24,12 +24,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lock files and directories that are linked, deleted or replaced. */
-@Timeout(60)
 class LostFileTest extends WithAStore {
 
     @Test

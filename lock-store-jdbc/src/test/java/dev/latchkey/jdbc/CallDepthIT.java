@@ -14,10 +14,8 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How many calls are between a store and the driver, for whoever reads a stack trace. */
-@Timeout(60)
 class CallDepthIT {
 
     /** {@code JdbcStore}, {@code Database} and {@code AcquireStatement} three times (a bridge method is one), {@code Sql}. */

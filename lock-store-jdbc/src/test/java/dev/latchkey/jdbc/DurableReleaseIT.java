@@ -12,12 +12,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which commits PostgreSQL writes to the disk before it answers, and what a crash does to those that it does not. */
-@Timeout(120)
 class DurableReleaseIT {
 
     private static final int CYCLES = 20;

@@ -16,11 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A pooler that gives each transaction another session of the server. */
-@Timeout(120)
 class PgBouncerIT {
 
     private static final int THREADS = 4;

@@ -12,6 +12,7 @@ import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -79,7 +80,8 @@ class PruningIT {
                     cycle(database, pruning, "pruner");
                 }
 
-                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(25));
+                assertThat(Duration.ofNanos(System.nanoTime() - start))
+                        .isLessThan(TimeLimits.scaled(Duration.ofSeconds(25)));
                 guard.commit();
             }
             assertThat(rows(pool)).contains("held");

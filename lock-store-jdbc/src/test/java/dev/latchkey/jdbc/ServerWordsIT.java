@@ -11,6 +11,7 @@ import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ServerWordsIT {
 
     /** A pool's time limit is 5 s, and of old there were two. */
-    private static final Duration AT_ONCE = Duration.ofSeconds(4);
+    private static final Duration AT_ONCE = TimeLimits.scaled(Duration.ofSeconds(4));
 
     private static LockStorageException failure(String dsn) {
         return failure(Stores.open(dsn));

@@ -258,7 +258,8 @@ class FaultIT {
                     .hasMessageContaining("did not answer");
             assertThatThrownBy(lock::isAcquired).isInstanceOf(LockStorageException.class);
 
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(40));
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isLessThan(TimeLimits.scaled(Duration.ofSeconds(40)));
             server.thaw();
             Awaitility.await()
                     .atMost(LIMIT)

@@ -8,6 +8,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.OptionalLong;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,18 +17,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The server's clock decides, and the client's does not matter: not even when they differ by an hour. */
 class ClockIT {
 
+    private static final Duration BRIEF = TimeLimits.ttl(Duration.ofSeconds(4));
+
     @ParameterizedTest
     @ValueSource(strings = {"PT1H", "PT-1H"})
     void givenTheServersClockIsWrong_whenALeaseRuns_thenItIsAsLongAsItShouldBe(String offset) throws Exception {
         try (MongoDbServer server = MongoDbServer.startWithClock(Duration.parse(offset));
                 LockFactory locks = LockFactory.connect(server.dsn("lock"))) {
-            Lock brief = locks.createLock("a", Duration.ofSeconds(4)).acquire();
+            Lock brief = locks.createLock("a", BRIEF).acquire();
             OptionalLong first = brief.fencingToken();
             assertThat(brief.isAcquired()).isTrue();
-            assertThat(brief.remainingLifetime().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(4));
+            assertThat(brief.remainingLifetime().orElseThrow()).isBetween(Duration.ZERO, BRIEF);
             assertThat(locks.createLock("a").tryAcquire()).isFalse();
 
-            Lock next = locks.createLock("a").acquire(Duration.ofSeconds(60));
+            Lock next = locks.createLock("a").acquire(TimeLimits.LIMIT);
 
             assertThat(brief.isExpired()).isTrue();
             assertThat(next.fencingToken().orElseThrow()).isGreaterThan(first.orElseThrow());

@@ -238,7 +238,8 @@ class FaultsIT {
                     .hasMessageContaining("no MongoDB server")
                     .hasMessageContaining(nobody.toString());
 
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(40));
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isLessThan(TimeLimits.scaled(Duration.ofSeconds(40)));
         }
     }
 
@@ -251,7 +252,7 @@ class FaultsIT {
         Duration ttl = Duration.ofSeconds(3);
         assertThatThrownBy(() -> locks.createLock("frozen", ttl).tryAcquire()).isInstanceOf(LockStorageException.class);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(60));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeLimits.scaled(Duration.ofSeconds(60)));
         server.thaw();
         Awaitility.await()
                 .atMost(TimeLimits.LIMIT)

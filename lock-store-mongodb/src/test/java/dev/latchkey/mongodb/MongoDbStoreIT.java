@@ -111,11 +111,6 @@ class MongoDbStoreIT
         return List.of(MongoDbServer.start());
     }
 
-    @Override
-    public int forceReleaseRaces() {
-        return 2_000;
-    }
-
     /** The name of the process is all that is kept. */
     @Override
     public boolean showsOwners() {

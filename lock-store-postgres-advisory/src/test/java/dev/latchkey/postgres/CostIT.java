@@ -51,7 +51,8 @@ class CostIT {
         locks.close();
         store.close();
         threads.shutdown();
-        assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(threads.awaitTermination(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         Awaitility.await()
                 .untilAsserted(() -> assertThat(Raw.connections(server)).isZero());
     }

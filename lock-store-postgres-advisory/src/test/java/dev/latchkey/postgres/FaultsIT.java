@@ -72,7 +72,8 @@ class FaultsIT {
         otherStore.close();
         proxy.close();
         threads.shutdownNow();
-        assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(threads.awaitTermination(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
     }
 
     @Test
@@ -455,9 +456,9 @@ class FaultsIT {
         return locks.lock(resource).onLost(losses::add).create();
     }
 
-    private void awaitLoss(Duration limit) {
+    private void awaitLoss(Duration onIdleMachine) {
         Awaitility.await()
-                .atMost(limit)
+                .atMost(TimeLimits.scaled(onIdleMachine))
                 .pollInterval(Duration.ofMillis(5))
                 .untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
     }

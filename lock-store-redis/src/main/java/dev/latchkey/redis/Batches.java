@@ -34,14 +34,9 @@ final class Batches {
     private final ScriptRunner server;
     private final Replicas replicas;
     private final OwnerNames owners;
-    private final ForcedReleaseWatch watch;
+    private final HoldWatch watch;
 
-    Batches(
-            BatchRequests requests,
-            ScriptRunner server,
-            Replicas replicas,
-            OwnerNames owners,
-            ForcedReleaseWatch watch) {
+    Batches(BatchRequests requests, ScriptRunner server, Replicas replicas, OwnerNames owners, HoldWatch watch) {
         this.owners = owners;
         this.watch = watch;
         this.requests = requests;

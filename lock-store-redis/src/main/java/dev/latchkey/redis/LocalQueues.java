@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,15 +30,11 @@ final class LocalQueues {
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Queue> queues = new HashMap<>();
 
-    /** The waiters for one resource, and a time of this JVM with that of the server which has the resource. */
+    /** The waiters for one resource, and when they came. */
     private static final class Queue {
 
         private final Set<Place> places = new LinkedHashSet<>();
-        private @Nullable QueuePosition clock;
-
-        private long arrival(Place place, int generation) {
-            return clock == null ? 0 : clock.microsAt(place.arrivedNanos, generation);
-        }
+        private final Arrivals arrivals = new Arrivals();
 
         private @Nullable Place first() {
             return places.isEmpty() ? null : places.iterator().next();
@@ -96,7 +93,10 @@ final class LocalQueues {
         private @Nullable Waiter waiter;
         private boolean wasAtHome;
         private boolean wasTakenAlong;
+        private boolean isTicketAwaited;
         private long arrivedNanos;
+        private long ticket;
+        private int ticketGeneration;
         private NotificationChannel.Push push = NotificationChannel.Push.NONE;
 
         private Place(AttemptRequests requests) {
@@ -120,8 +120,11 @@ final class LocalQueues {
                 push = how;
                 Queue queue = queues.computeIfAbsent(requests.resource(), name -> new Queue());
                 arrivedNanos = System.nanoTime();
-                wasAtHome = !queue.places.isEmpty() && queue.arrival(this, generation) > 0;
+                wasAtHome = !queue.places.isEmpty() && queue.arrivals.isTimeKnown(arrivedNanos, generation);
                 state = wasAtHome ? State.AT_HOME : State.ASKS;
+                if (!wasAtHome) {
+                    awaitTicket(queue);
+                }
                 queue.places.add(this);
                 return wasAtHome;
             });
@@ -146,24 +149,62 @@ final class LocalQueues {
 
         /**
          * Returns the time of arrival by the server's clock, in microseconds: what the ticket would be, to the accuracy of one
-         * round trip, if the waiter had asked then. Returns 0 if the waiter did ask then, or the server's time is not known.
+         * round trip, if the waiter had asked then. It stays, and is in the order of arrival among the waiters of this store. Returns 0 if the
+         * waiter did ask then, the server's time is not known, or one before it has no answer yet: then it is the time of asking.
          *
          * @param generation of the connection
          */
         long ticket(int generation) {
             return guarded(() -> {
                 Queue queue = queues.get(requests.resource());
-                return queue == null || !wasAtHome ? 0L : queue.arrival(this, generation);
+                if (queue == null || !wasAtHome) {
+                    return 0L;
+                }
+                if (ticket == 0 || ticketGeneration != generation) {
+                    ticket = queue.arrivals.ticket(arrivedNanos, generation);
+                    ticketGeneration = generation;
+                }
+                if (ticket == 0) {
+                    awaitTicket(queue);
+                }
+                return ticket;
             });
+        }
+
+        private void awaitTicket(Queue queue) {
+            if (!isTicketAwaited) {
+                isTicketAwaited = true;
+                queue.arrivals.asked();
+            }
+        }
+
+        private void endAwaitingTicket(Queue queue) {
+            if (isTicketAwaited) {
+                isTicketAwaited = false;
+                queue.arrivals.answered();
+            }
         }
 
         /** Notes what time it was on the server. */
         void noteTime(QueuePosition time) {
+            noteAnswer(queue -> queue.arrivals.noteTime(time));
+        }
+
+        /** Notes the ticket that this has in the queue on the server, and what time it was there. */
+        void noteTicket(long now, QueuePosition time) {
+            noteAnswer(queue -> {
+                queue.arrivals.noteTime(time);
+                queue.arrivals.noteTicket(arrivedNanos, time.generation(), now);
+                endAwaitingTicket(queue);
+            });
+        }
+
+        private void noteAnswer(Consumer<Queue> note) {
             guard.lock();
             try {
                 Queue queue = queues.get(requests.resource());
-                if (queue != null && (queue.clock == null || time.isMoreExactThan(queue.clock))) {
-                    queue.clock = time;
+                if (queue != null) {
+                    note.accept(queue);
                 }
             } finally {
                 guard.unlock();
@@ -204,6 +245,7 @@ final class LocalQueues {
                 }
                 boolean wasFirst = queue.first() == this;
                 queue.places.remove(this);
+                endAwaitingTicket(queue);
                 if (queue.places.isEmpty()) {
                     queues.remove(requests.resource());
                 }

@@ -16,7 +16,8 @@ record LockAttempt(Requests requests, Request request, String attempt) implement
     public boolean canBeTakenAlong() {
         return request.mode() == LockMode.EXCLUSIVE
                 && request.key().held().isEmpty()
-                && request.leaseChange() == LeaseChange.EXTEND;
+                && request.leaseChange() == LeaseChange.EXTEND
+                && !request.isSticky();
     }
 
     @Override

@@ -6,7 +6,6 @@ import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Durability;
-import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
@@ -15,6 +14,7 @@ import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
@@ -48,6 +48,9 @@ import java.util.concurrent.Executor;
  * safety net. One connection, opened with the first wait, receives the notifications of all waiters of this store. If
  * notifications are not available, the store polls instead, and warns once.
  *
+ * <p>A sticky hold is recalled by a message to the store that acquired it, for which that subscribes before its first request for
+ * one.
+ *
  * <p>A hold ends with its TTL by the server's clock. A fencing token is the last one plus one, or the server's time in
  * microseconds if that is greater. Tokens therefore grow even if the server has lost its data, unless its clock is behind
  * as well. The server forgets a resource that was not used for the retention time.
@@ -61,7 +64,7 @@ import java.util.concurrent.Executor;
  * <p>Thread-safe.
  */
 public final class RedisStore
-        implements ExpiringStore,
+        implements RecallableStore,
                 SharedStore,
                 AsyncBlockingStore,
                 FencingStore,
@@ -82,7 +85,7 @@ public final class RedisStore
     private final AsyncRequests async;
     private final Refreshes refreshes;
     private final Batches batches;
-    private final ForcedReleaseWatch watch;
+    private final HoldWatch watch;
     private final OwnerNames owners;
     private final Inspection inspection;
     private final RedisPermits permits;
@@ -108,7 +111,8 @@ public final class RedisStore
         BatchRequests batchRequests =
                 new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
-        waiters = new WaiterRegistry(server, inboxName, forced);
+        KeptHolds kept = new KeptHolds(names);
+        waiters = new WaiterRegistry(server, inboxName, forced, kept);
         var inbox =
                 new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
         LocalQueues local = new LocalQueues(LocalQueues.AT_HOME);
@@ -117,8 +121,8 @@ public final class RedisStore
             server.link().whenMoved(inbox::renew);
         }
         replicas = options.replicas(server);
-        watch = new ForcedReleaseWatch(server, requests, inbox, forced);
-        releases = new Releases(server, requests, waiters, local, forced);
+        watch = new HoldWatch(new ForcedReleaseWatch(server, requests, inbox, forced), kept, inbox, server.limit());
+        releases = new Releases(server, requests, waiters, local, forced, kept);
         async = new AsyncRequests(server, requests, releases);
         fencingTokens = new FencingTokens(server, requests, replicas);
         refreshes = new Refreshes(server, requests::refresh, replicas);
@@ -164,7 +168,7 @@ public final class RedisStore
 
     @Override
     public Response save(Request request) {
-        return saved(request, server.send(requests.acquire(request, 0)));
+        return saved(request, server.send(requests.acquire(watch.prepared(request), 0)));
     }
 
     @Override
@@ -207,7 +211,7 @@ public final class RedisStore
             throw new InterruptedException();
         }
         Response response;
-        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+        LockAttempt attempt = new LockAttempt(requests, watch.prepared(request), waiters.newAttempt());
         try (QueuedAcquires.Begun begun = acquires.begin(attempt, maxWait, withdrawn)) {
             response = begun.acquire().await();
         }

@@ -15,8 +15,16 @@ final class Releases {
     private final WaiterRegistry waiters;
     private final LocalQueues local;
     private final ForcedReleases forced;
+    private final KeptHolds kept;
 
-    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters, LocalQueues local, ForcedReleases forced) {
+    Releases(
+            ScriptRunner server,
+            Requests requests,
+            WaiterRegistry waiters,
+            LocalQueues local,
+            ForcedReleases forced,
+            KeptHolds kept) {
+        this.kept = kept;
         this.server = server;
         this.requests = requests;
         this.waiters = waiters;
@@ -39,6 +47,7 @@ final class Releases {
     /** Reads the reply to a release. */
     boolean wasOurs(Key key, List<Long> reply) {
         long code = reply.get(0);
+        kept.released(key);
         if (code == FORCED) {
             forced.happened(key);
         } else {

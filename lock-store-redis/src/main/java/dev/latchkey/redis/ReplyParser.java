@@ -33,7 +33,7 @@ final class ReplyParser {
             return granted(mode, code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
         }
         if (code == CONFLICT) {
-            return new Response.Conflicted(Duration.ofMillis(reply.get(1)));
+            return new Response.Conflicted(Duration.ofMillis(reply.get(1)), reply.size() > 2);
         }
         return code == OTHER_PROMOTER ? new Response.Refused() : lost(reply);
     }

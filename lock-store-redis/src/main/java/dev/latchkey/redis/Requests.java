@@ -131,21 +131,29 @@ final class Requests {
 
     ScriptRequest refresh(Request request) {
         String claim = request.key().held().isPresent() ? claim(request.key()) : "";
-        List<String> args = List.of(Long.toString(ttlMillis(request)), retention, claim, change(request));
+        List<String> args = new ArrayList<>(5);
+        Collections.addAll(args, Long.toString(ttlMillis(request)), retention, claim, change(request));
+        if (request.isSticky()) {
+            args.add("k");
+        }
         ScriptRequest repeatable = of(Script.REFRESH, request.key(), args);
         return setsLease(request) ? repeatable.once() : repeatable;
     }
 
     /** Releases. The fencing token allows a shorter way if nobody waits. */
     ScriptRequest release(Key key) {
+        return of(Script.RELEASE, key, List.of(fence(key), retention));
+    }
+
+    /** The fencing token that a key claims; empty if it claims none that the server can have granted. */
+    private static String fence(Key key) {
         String claim = key.held().isPresent() ? claim(key) : "";
-        String fence = claim.length() == FENCE_DIGITS ? claim : "";
-        return of(Script.RELEASE, key, List.of(fence, retention));
+        return claim.length() == FENCE_DIGITS ? claim : "";
     }
 
     /** Releases what others probably wait for. The reply, not a message, tells the waiters of that inbox what they are granted. */
     ScriptRequest handOff(Key key, String inbox) {
-        return of(Script.RELEASE, key, List.of("", retention, inbox));
+        return of(Script.RELEASE, key, List.of("-" + fence(key), retention, inbox));
     }
 
     /**
@@ -155,11 +163,11 @@ final class Requests {
      * @param ticket when it came, by the server's clock; 0 if that is not known
      */
     ScriptRequest handOff(Key key, String inbox, String next, long ticket) {
-        return of(Script.RELEASE, key, List.of("", retention, inbox, next, Long.toString(ticket)));
+        return of(Script.RELEASE, key, List.of("-" + fence(key), retention, inbox, next, Long.toString(ticket)));
     }
 
     ScriptRequest find(Key key) {
-        return of(Script.FIND, key, List.of());
+        return of(Script.FIND, key, List.of(fence(key)));
     }
 
     ScriptRequest raiseFence(Key key, long fence) {
@@ -211,11 +219,10 @@ final class Requests {
     }
 
     private static String want(Request request) {
-        boolean claimed = request.key().held().isPresent();
-        if (request.mode() == LockMode.SHARED) {
-            return claimed ? "S" : "s";
-        }
-        return claimed ? "X" : "x";
+        String plain = request.mode() == LockMode.SHARED ? "s" : "x";
+        String sticky = request.mode() == LockMode.SHARED ? "r" : "k";
+        String want = request.isSticky() ? sticky : plain;
+        return request.key().held().isPresent() ? want.toUpperCase(Locale.ROOT) : want;
     }
 
     /** Such a request may end a lease sooner, so a late copy of it would do harm. */

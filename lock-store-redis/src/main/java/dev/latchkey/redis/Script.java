@@ -18,10 +18,19 @@ import java.util.stream.Collectors;
  */
 final class Script {
 
-    static final Script ACQUIRE = new Script("clock", "acquire_free", "state", "messages", "queue", "acquire");
-    static final Script RELEASE =
-            new Script("clock", "release_alone", "release_along", "state", "messages", "queue", "release").once();
-    static final Script REFRESH = new Script("clock", "state", "messages", "queue", "refresh");
+    static final Script ACQUIRE =
+            new Script("clock", "acquire_free", "acquire_shared", "state", "messages", "queue", "acquire");
+    static final Script RELEASE = new Script(
+                    "clock",
+                    "release_alone",
+                    "release_along",
+                    "release_shared",
+                    "state",
+                    "messages",
+                    "queue",
+                    "release")
+            .once();
+    static final Script REFRESH = new Script("clock", "refresh_shared", "state", "messages", "queue", "refresh");
     static final Script RAISE_FENCE = new Script("clock", "state", "raise_fence");
     static final Script CANCEL = new Script("clock", "state", "messages", "queue", "cancel");
     static final Script FIND = new Script("clock", "state", "find");

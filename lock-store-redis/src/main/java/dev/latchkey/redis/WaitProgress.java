@@ -180,7 +180,7 @@ final class WaitProgress {
 
     private void onQueued(QueuePosition position, long rank, long millisToLeaseEnd) {
         place = position;
-        home.noteTime(position);
+        home.noteTicket(ticket, position);
         push = sentPush;
         nextNanos = System.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(Requests.pauseMillis(request, push, rank, millisToLeaseEnd));

@@ -31,6 +31,7 @@ final class WaiterRegistry {
     private final ScriptRunner server;
     private final String id;
     private final ForcedReleases forced;
+    private final KeptHolds kept;
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
     private final Map<String, Waiter> ended = Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_ENDED));
@@ -38,8 +39,12 @@ final class WaiterRegistry {
             Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
 
-    /** @param forced what is told of holds that were ended by force */
-    WaiterRegistry(ScriptRunner server, String id, ForcedReleases forced) {
+    /**
+     * @param forced what is told of holds that were ended by force
+     * @param kept what is told of holds that are recalled
+     */
+    WaiterRegistry(ScriptRunner server, String id, ForcedReleases forced, KeptHolds kept) {
+        this.kept = kept;
         this.server = server;
         this.id = id;
         this.forced = forced;
@@ -117,13 +122,18 @@ final class WaiterRegistry {
     }
 
     /**
-     * Handles {@code <attempt> <want> <us> <ttl ms> <fence>}, a grant; {@code <attempt> ?}, which says to ask again; and
-     * {@code <attempt> ! <fence> <key>}, the end of a hold by force, which is about no waiter.
+     * Handles {@code <attempt> <want> <us> <ttl ms> <fence>}, a grant; {@code <attempt> ?}, which says to ask again. About no
+     * waiter are {@code <attempt> ! <fence> <key>}, the end of a hold by force, and {@code <attempt> ~ <key>}, the recall of one.
      */
     void message(String text) {
         String[] end = text.split(" ", 4);
         if (end.length == 4 && end[1].equals("!")) {
             forced.message(end[2], end[3]);
+            return;
+        }
+        String[] recall = text.split(" ", 3);
+        if (recall.length == 3 && recall[1].equals("~")) {
+            kept.message(recall[2]);
             return;
         }
         String[] parts = text.split(" ", -1);
@@ -177,13 +187,15 @@ final class WaiterRegistry {
         }
     }
 
-    /** Has all waiters ask again: messages may have been missed. */
+    /** Has all waiters ask again, and recalls what is kept: messages may have been missed. */
     void askAgain() {
+        kept.recallAll();
         waiting.values().forEach(entry -> entry.waiter.askAgain());
     }
 
     /** The messages may come from another server from now on, with another clock. */
     void disconnected() {
+        kept.recallAll();
         server.link().newGeneration();
     }
 

@@ -1,11 +1,12 @@
 -- Acquires, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
---@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, BEATS, FOREIGN
---@ takes read, write, seek, patience, lease, rely, know, is_used_up, grant, lost
---@ takes waiter, line_up, fresh, deaf, wake, leave_out, serve
+--@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, BEATS, FOREIGN, KEPT
+--@ takes read, write, seek, patience, lease, rely, know, is_used_up, is_claimed, claim_token, keep, grant, lost
+--@ takes waiter, line_up, fresh, deaf, recall, wake, leave_out, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call, <inbox>.<number>; 0:<inbox> if it
 --           does not wait
---         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
+--         5 want: x exclusive, s shared; X or S if the caller claims to hold it already; k, r, K or R for the same if the store
+--           keeps it between uses
 --           after an x without a claim and a wait: 16 digits, a proposed fencing token, which is used like the time if it is
 --           ahead of the time by a second at most
 --         6 only with a claim or a wait, or to set a lease: '<claim> <poll ms> <ticket> <push> <change>'
@@ -18,7 +19,9 @@
 --         {fencing token, 1}: held, and still exclusively. Only a claim of that token demotes, because any other request may be a
 --           late copy from before a promotion
 --         {0, ticket, now, rank or -1, ms until the holders' leases end}: waits; a shared hold is as it was
---         {-1, ms}: a conflict; nothing has changed     {-2}: another promoter waits already     {-3, why}: claim is not true
+--         {-1, ms}: a conflict; nothing has changed
+--         {-1, ms, 1}: the same, and whoever keeps it was asked a moment ago to give it up
+--         {-2}: another promoter waits already     {-3, why}: claim is not true
 
 if RAW and string.sub(RAW, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
@@ -31,10 +34,13 @@ state.from, state.who = LEAST_FENCE, who
 local own, others = seek(state, token)
 local claim, poll, ticket, push, change = string.match(ARGV[6] or '- 0 0 0 e', '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
 local retention = ARGV[3] - ttl
+local letter = want
+local keeps = KEPT[want]
+want = keeps or want
 local claimed = want == 'X' or want == 'S'
 want = string.lower(want)
 -- A demotion whose answer was lost finds the shared hold that it has made.
-local is_true = own and (claim == '-' or (state.fence == claim and (state.mode == 'X' or want == 's')))
+local is_true = own and (claim == '-' or (is_claimed(state, own, claim) and (state.mode == 'X' or want == 's')))
 if claimed and not is_true then
   return lost(state, own, others, claim, token)
 end
@@ -44,7 +50,7 @@ if is_used_up(state, own, want) then
 end
 
 local waits = poll ~= '0'
-local stem = table.concat({ token, attempt, claimed and 'p' or want, ttl, '' }, ' ')
+local stem = table.concat({ token, attempt, claimed and 'p' or letter, ttl, '' }, ' ')
 local member = stem .. poll .. ' ' .. push
 if ARGV[7] then
   redis.call('ZREM', QUEUE, stem .. ARGV[7])
@@ -69,6 +75,9 @@ local function renew(may_shorten)
   local ends = own.ends
   lease(state, own, ttl, not may_shorten)
   rely(own, attempt)
+  if keeps then
+    keep(state, own, state.mode == 'X' and 'x' or 's', ttl)
+  end
   if own.ends < ends and state.flag ~= '0' then
     wake()
   end
@@ -77,6 +86,16 @@ end
 local function enqueue(score)
   line_up(state, member, score, attempt, poll, ticket)
   return ticket == '0' and -1 or redis.call('ZRANK', QUEUE, member)
+end
+
+-- Refuses, and has those told who only keep what stands in the way.
+local function refused()
+  local wait = patience(state, own)
+  local may_end = recall(state, own, want)
+  if state.changed or state.granted then
+    settle()
+  end
+  return may_end and { -1, wait, 1 } or { -1, wait }
 end
 
 local function queued(rank)
@@ -105,6 +124,7 @@ local function skip_the_dead(blocks)
 end
 
 if claimed then
+  claim_token(state, own, claim)
   know(state, own, claim)
 end
 
@@ -130,13 +150,14 @@ if own then
     return settle(tonumber(state.fence))
   end
   if not waits then
-    return { -1, patience(state, own) }
+    return refused()
   end
   if skip_the_dead(function(score) return score == '1' end) then
     return { -2 }
   end
   local rank = enqueue(1)
   lease(state, own, ttl, true)
+  recall(state, own, want)
   return settle(queued(rank))
 end
 
@@ -148,20 +169,17 @@ if not waits then
   if fits() then
     serve(state)
     if state.flag == '0' and fits() then
-      grant(state, nil, token, attempt, want, ttl)
+      grant(state, nil, token, attempt, want, ttl, keeps)
       return settle(tonumber(state.fence))
     end
-    if state.changed or state.granted then
-      settle()
-    end
   end
-  return { -1, patience(state) }
+  return refused()
 end
 
 -- Whoever has a ticket may be in the queue, with others before it, although the flag was lost with the state. Whoever has none
 -- and comes here without a state has found a queue.
 if ticket == '0' and RAW and state.flag == '0' and fits() then
-  grant(state, nil, token, attempt, want, ttl)
+  grant(state, nil, token, attempt, want, ttl, keeps)
   return settle(tonumber(state.fence))
 end
 local rank = enqueue(ticket == '0' and NOW or ticket)
@@ -181,6 +199,7 @@ if own and (state.mode == 'X' or want == 's') then
   end
   return settle(tonumber(state.fence))
 end
+recall(state, own, want)
 if state.changed or state.granted then
   return settle(queued(rank))
 end

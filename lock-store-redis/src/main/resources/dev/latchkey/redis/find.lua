@@ -1,7 +1,7 @@
 -- Finds what a token holds. Writes nothing.
---@ takes clock, STATE, FOREIGN, read, seek, is_forced
+--@ takes clock, STATE, FOREIGN, read, seek, is_claimed, is_forced
 -- KEYS[1] the state
--- ARGV    1 token
+-- ARGV    1 token   2 the fencing token that is claimed; '' for none
 -- returns {fencing token or 0 if shared, us until its lease ends}; {} if it holds nothing
 --         {-3, 4}: it holds nothing, because its hold was ended by force
 
@@ -14,4 +14,5 @@ local own = seek(state, ARGV[1])
 if not own then
   return is_forced(state, ARGV[1]) and { -3, 4 } or {}
 end
-return { state.mode == 'X' and tonumber(state.fence) or 0, own.ends - state.at }
+local used = own.rest and ARGV[2] ~= '' and is_claimed(state, own, ARGV[2]) and ARGV[2] or state.fence
+return { state.mode == 'X' and tonumber(used) or 0, own.ends - state.at }

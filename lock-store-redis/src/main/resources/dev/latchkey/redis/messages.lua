@@ -1,9 +1,11 @@
 -- The messages to waiters, of locks and of semaphores, and whether a waiter still lives.
 --@ takes STATE, BEATS
---@ gives tell, look, deaf, award, fresh
+--@ gives tell, look, deaf, award, fresh, recall
 
 -- Whether a waiter was told something. That has to be written as well, so nothing may fail before.
 local TOLD = false
+-- How long a store may take to give up what it keeps, in microseconds; after that, it is taken to use it.
+local RECALL_TIME = 50000
 
 -- The channel for messages to a waiter.
 local function channel(attempt, push)
@@ -65,4 +67,24 @@ local function fresh(state, attempt, ticket, poll)
   beat = type(beat) == 'string' and beat
   local heard = beat or ticket
   return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000, beat
+end
+
+-- Tells the stores that keep the resource from a request that it is asked for, again and again: a message may be lost. Returns whether
+-- they all may give it up at once: they have not had the time to. Whether they listen is not known on a cluster.
+local function recall(state, own, want)
+  local may_end, is_used = false, false
+  for _, hold in ipairs(state.live) do
+    if hold ~= own and (want ~= 's' or state.mode == 'X') then
+      local heard = hold.rest and hold.who ~= '' and tell(hold.who .. '.0', '1', '~ ' .. STATE)
+      if heard and hold.recalled == '0' then
+        hold.recalled, state.changed = state.at, true
+      end
+      if heard and state.at - hold.recalled < RECALL_TIME then
+        may_end = true
+      else
+        is_used = true
+      end
+    end
+  end
+  return may_end and not is_used
 end

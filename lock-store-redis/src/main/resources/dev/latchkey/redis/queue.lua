@@ -1,5 +1,5 @@
 -- The queue of a resource.
---@ takes QUEUE, QUEUE_TTL, BEATS, digits, seek, patience, fence, is_used_up, grant, tell, look, deaf, award, fresh
+--@ takes QUEUE, QUEUE_TTL, BEATS, KEPT, digits, seek, patience, fence, is_used_up, grant, tell, look, deaf, award, fresh, recall
 --@ gives waiter, line_up, wake, look_up_the_queue, leave_out, hasten, serve
 
 -- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
@@ -11,9 +11,13 @@ local LONGEST_POLL = 5000
 -- A member of the queue as a table; nil if no waiter has added it.
 local function waiter(member)
   local token, attempt, want, ttl, poll, push =
-    string.match(member or '', '^(%S+) (%S+) ([xsp]) (%d+) (%d+) ([012])$')
+    string.match(member or '', '^(%S+) (%S+) ([xspkr]) (%d+) (%d+) ([012])$')
+  local keeps = KEPT[want]
   return token
-    and { token = token, attempt = attempt, want = want, ttl = ttl, poll = tonumber(poll), push = push, member = member }
+    and {
+      token = token, attempt = attempt, want = keeps or want, keeps = keeps, ttl = ttl, poll = tonumber(poll), push = push,
+      member = member
+    }
 end
 
 -- Adds a waiter to the queue if it is not there, and notes that it was heard of now, unless its time of arrival says as much.
@@ -81,6 +85,19 @@ local function hasten(state)
   end
 end
 
+-- Others wait already for what was granted to be kept.
+local function recall_for_first(state)
+  for _, hold in ipairs(state.live) do
+    if hold.rest then
+      local head = first()
+      if head then
+        recall(state, seek(state, head.token), head.want)
+      end
+      return
+    end
+  end
+end
+
 -- Whether the first in the queue can never be granted what it waits for: its shared hold is over, or no fencing token is left.
 local function is_gone(state, own, head)
   return (head.want == 'p' and not own) or is_used_up(state, own, head.want)
@@ -99,7 +116,7 @@ local function serve_one(state, caller, head, ticket)
   if is_gone(state, own, head) then
     tell(head.attempt, head.push, '?')
   elseif head.attempt == caller then
-    grant(state, own, head.token, head.attempt, head.want, ttl)
+    grant(state, own, head.token, head.attempt, head.want, ttl, head.keeps)
   elseif alive then
     local heard = award(state, head.attempt, head.push, head.want, ttl, fence(state, own, head.want))
     if not heard then
@@ -107,7 +124,7 @@ local function serve_one(state, caller, head, ticket)
       ttl = digits(math.min(ttl, 3 * head.poll + 1000))
     end
     if heard ~= 0 then
-      grant(state, own, head.token, head.attempt, head.want, ttl)
+      grant(state, own, head.token, head.attempt, head.want, ttl, head.keeps)
     end
   end
 end
@@ -146,5 +163,6 @@ local function serve(state, caller)
   end
   if state.granted and state.flag ~= '0' then
     hasten(state)
+    recall_for_first(state)
   end
 end

@@ -16,8 +16,12 @@ local state = read(raw, at)
 if ARGV[2] - at > FARTHEST_US then
   return 0
 end
-if not seek(state, ARGV[1]) or state.mode ~= 'X' or state.fence > ARGV[2] then
+local own = seek(state, ARGV[1])
+if not own or state.mode ~= 'X' or state.fence > ARGV[2] then
   return 0
+end
+if own.rest then
+  own.rest = math.max(0, own.rest - (ARGV[2] - state.fence))
 end
 state.fence = ARGV[2]
 local written = write(state)

@@ -1,8 +1,9 @@
 -- Gives up whatever a token holds, and grants the lock to the next waiters.
---@ takes RAW, clock, QUEUE, BEATS, FOREIGN, read, write, write_released, seek, forget, patience, is_used_up, grant
+--@ takes RAW, clock, QUEUE, BEATS, FOREIGN, read, write, write_released, seek, forget, patience, is_used_up, is_claimed, grant
 --@ takes award, waiter, line_up, serve
 -- KEYS[1] the state
--- ARGV    1 token   2 the fencing token of an exclusive hold, for the short way; or ''   3 retention in ms
+-- ARGV    1 token   3 retention in ms
+--         2 the fencing token of an exclusive hold, for the short way; with a - before it, not for that; or ''
 --         4 only from those who know that others wait: their inbox, the attempts of which are '<inbox>.<number>'
 --         5 only with 6: the next waiter of that inbox, as a member of the queue, in which it is not yet
 --         6 when it came, a time of 16 digits; or 0, for now
@@ -46,6 +47,11 @@ local function take_back()
   state.reply, state.granted = { 1 }, nil
 end
 
+-- A store that keeps a hold reports the last token it has used; no other was.
+local own, used = seek(state, token), string.match(ARGV[2], '%d+')
+if own and own.rest and state.mode == 'X' and used and is_claimed(state, own, used) then
+  state.fence, own.rest = used, 0
+end
 forget(state, token)
 if coming and is_used_up(state, seek(state, coming.token), coming.want) then
   -- It learns that when it asks.

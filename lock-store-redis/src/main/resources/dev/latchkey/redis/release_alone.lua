@@ -3,7 +3,7 @@
 --@ gives RAW
 
 local RAW
-if ARGV[2] ~= '' then
+if string.find(ARGV[2], '^%d') then
   RAW = redis.pcall('SET', KEYS[1], 'L1F0 ' .. ARGV[2], 'KEEPTTL', 'GET')
   if type(RAW) == 'string' then
     local mine = 'L1X0 ' .. ARGV[2] .. ' ' .. ARGV[1] .. ':'

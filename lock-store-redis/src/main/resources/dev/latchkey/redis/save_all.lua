@@ -1,6 +1,6 @@
 -- Acquires, renews, promotes or demotes many resources, or none of them. It does not wait, and overtakes no waiter.
 --@ takes clock, USED_UP, FOREIGN, read, write, seek, patience, lease, is_used_up, grant, turn_to, lost, wake, look_up_the_queue
---@ takes serve
+--@ takes serve, recall, is_claimed, claim_token
 -- KEYS    their states; KEYS[i]:i is '<exclusive index> <shared index>' of the last changes of one
 -- ARGV    1 '<retention in ms> <the inbox of the store>'
 --         2 check: '-' none; else '<rule> <known index>', rule 2 both indexes, rule 1 the exclusive one alone
@@ -50,7 +50,7 @@ local function judge(entry)
   entry.claimed = entry.want == 'X' or entry.want == 'S'
   entry.want = string.lower(entry.want)
   local is_true = own
-    and (entry.claim == '-' or (state.fence == entry.claim and (state.mode == 'X' or entry.want == 's')))
+    and (entry.claim == '-' or (is_claimed(state, own, entry.claim) and (state.mode == 'X' or entry.want == 's')))
   if entry.claimed and not is_true then
     entry.why = lost(state, own, others, entry.claim, entry.token)[2]
   elseif own then
@@ -71,6 +71,7 @@ for i, entry in ipairs(entries) do
     gone[#gone + 1], gone[#gone + 2] = i, entry.why
   elseif entry.blocked then
     blocked[#blocked + 1] = i
+    recall(entry.state, seek(entry.state, entry.token), entry.want)
     wait = math.max(wait, patience(entry.state, seek(entry.state, entry.token)))
   end
 end
@@ -109,6 +110,7 @@ local function take(entry)
   -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
   local repeated = entry.want == 'x' and entry.claimed and entry.claim == '-'
   local ends = own.ends
+  claim_token(state, own, entry.claim)
   lease(state, own, entry.ttl, repeated or entry.change ~= 's')
   own.attempt = '0'
   if own.ends < ends and state.flag ~= '0' then

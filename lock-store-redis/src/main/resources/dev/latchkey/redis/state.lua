@@ -1,23 +1,25 @@
 -- The state of a resource. All time is the server's, in microseconds, as text of 16 digits: such texts compare like the numbers.
 -- The short ways come before this file, because defining its functions takes longer than all that a free lock needs.
 --@ takes LAST_FENCE
---@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, digits, read, write, write_released, seek, forget, patience, lease, fence, rely
---@ gives know, is_used_up, grant, turn_to, lost, is_forced
+--@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, KEPT, digits, read, write, write_released, seek, forget, patience, lease, fence
+--@ gives rely, know, is_used_up, is_claimed, claim_token, keep, grant, turn_to, lost, is_forced
 --
 -- KEYS[1]   the state of a resource, a string:
---             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt>[:<who>[:<since us>]] }
+--             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt>[:<who>[:<since us>[:<rest>:<recalled us>]]] }
 --             mode   F nobody holds it, X exclusive, S shared
 --             flag   0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
 --             fence  the last fencing token
 --             attempt  who may undo it by a cancel: 0 nobody, else the attempts that rely on it, all of them, as <one>+<other>
 --             who      the inbox of the store that holds; if it is not there, the one that the first attempt names
 --             since    when it was granted, if not at the start of the lease
+--             rest     only of a hold that its store keeps between uses: how many fencing tokens after the last it may use
+--             recalled when its store was first told that others ask for the resource; 0 if it was not
 --             ^ after the attempts: they promoted a shared hold; and after that the attempts which rely on it, if it may be undone
 --           An expired hold stays until the next grant, so that a late release learns whether another hold came between.
 --           A token behind ! is that of the hold that was last ended by force, at the start of its lease of 0 ms.
 -- KEYS[1]:q the queue, a sorted set of '<token> <attempt> <want> <ttl ms> <poll ms> <push>' by ticket, the time of the
 --           first request; a waiting promoter has ticket 1
---             want   x exclusive, s shared, p exclusive with the shared hold it has
+--             want   x exclusive, s shared, p exclusive with the shared hold it has; k as x and r as s, but to be kept
 --             poll   the interval in which it asks by itself
 --             push   0 it polls, 1 PUBLISH reaches it, 2 SPUBLISH does
 -- KEYS[1]:h when a waiter was last heard of, a hash by attempt; kept from the first safety poll on
@@ -28,6 +30,10 @@ local QUEUE_TTL = 60000
 local FORCED_TTL = 600000000
 -- The length of the names of attempts from which on no more are noted, and none may undo the hold.
 local LONGEST_ATTEMPTS = 100
+-- So many fencing tokens at most are reserved for a hold that its store keeps: as many as its lease has microseconds.
+local MOST_RESERVED = 65536
+-- What a request is that wants to keep what it is granted.
+local KEPT = { k = 'x', r = 's', K = 'X', R = 'S' }
 local FOREIGN = 'FOREIGN the value of this key is not a lock'
 
 local function digits(number)
@@ -39,10 +45,11 @@ local function read(raw, at)
   local state = { at = at, mode = 'F', letter = 'F', flag = '0', live = {}, expired = {}, by = {} }
   if raw then
     state.letter, state.flag, state.fence = string.sub(raw, 3, 3), string.sub(raw, 4, 4), string.sub(raw, 6, 21)
-    for token, us, ms, attempt, who, since in
-      string.gmatch(raw, ' ([^: ]+):(%d+):(%d+):([^: ]+):?(%d*):?(%d*)')
+    for token, us, ms, attempt, who, since, rest, recalled in
+      string.gmatch(raw, ' ([^: ]+):(%d+):(%d+):([^: ]+):?(%d*):?(%d*):?(%d*):?(%d*)')
     do
       local hold = { token = token, us = us, ms = ms, attempt = attempt, ends = us + 1000 * ms }
+      hold.rest, hold.recalled = tonumber(rest), recalled
       hold.who = who ~= '' and who or string.match(attempt, '^(%d+)%.') or ''
       hold.since = since ~= '' and since or us
       if hold.ends > tonumber(at) then
@@ -70,9 +77,12 @@ local function write(state, retention)
     for _, hold in ipairs(holds) do
       text[2] = state.letter
       text[#text + 1] = ' ' .. hold.token .. ':' .. hold.us .. ':' .. hold.ms .. ':' .. hold.attempt
-      local renewed = hold.since ~= hold.us
-      if renewed or hold.who ~= '' then
-        text[#text + 1] = ':' .. hold.who .. (renewed and ':' .. hold.since or '')
+      local has_since = hold.since ~= hold.us or hold.rest
+      if has_since or hold.who ~= '' then
+        text[#text + 1] = ':' .. hold.who .. (has_since and ':' .. hold.since or '')
+      end
+      if hold.rest then
+        text[#text + 1] = ':' .. digits(hold.rest) .. ':' .. hold.recalled
       end
       keep = math.max(keep, math.ceil((hold.ends - state.at) / 1000) + after)
     end
@@ -105,12 +115,37 @@ local function seek(state, token)
   return own, own and #state.live - 1 or #state.live
 end
 
+-- Grants no token again that a hold may have used whose end nobody reports.
+local function use_up(state, hold)
+  if hold.rest and hold.rest > 0 then
+    state.fence, hold.rest = digits(state.fence + hold.rest), 0
+  end
+end
+
+-- Whether an exclusive hold has the fencing token that its holder claims, or that is one of those it may use.
+local function is_claimed(state, own, claim)
+  return state.fence == claim or (own.rest and claim > state.fence and claim - state.fence <= own.rest)
+end
+
+-- The fencing token that is claimed is the last one now.
+local function claim_token(state, own, claim)
+  if own.rest and tonumber(claim) and state.mode == 'X' then
+    own.rest, state.fence = own.rest - (claim - state.fence), claim
+  end
+end
+
+-- Leaves fencing tokens to a hold that its store keeps. What was left before stays.
+local function keep(state, own, want, ms)
+  local more = want == 'x' and math.min(1000 * ms, MOST_RESERVED, LAST_FENCE - state.fence) or 0
+  own.rest, own.recalled = math.max(own.rest or 0, more), own.rest and own.recalled or '0'
+end
+
 -- Removes whatever a token holds.
 local function forget(state, token)
   for _, holds in ipairs({ state.live, state.expired }) do
     for i = #holds, 1, -1 do
       if holds[i].token == token then
-        table.remove(holds, i)
+        use_up(state, table.remove(holds, i))
       end
     end
   end
@@ -139,8 +174,14 @@ end
 
 -- The fencing token of a new hold. It follows the clock, so that it grows even if the server has lost its data.
 local function fence(state, own, want)
+  for _, hold in ipairs(state.expired) do
+    use_up(state, hold)
+  end
   if state.fence and (want == 's' or (own and state.mode == 'X')) then
     return state.fence
+  end
+  if own then
+    use_up(state, own)
   end
   local from = state.from or state.at
   if state.fence and state.fence >= from then
@@ -179,7 +220,7 @@ local function is_forced(state, token)
   return state.forced and state.forced.token == '!' .. token
 end
 
-local function grant(state, own, token, attempt, want, ms)
+local function grant(state, own, token, attempt, want, ms, keeps)
   local shared = own and state.mode == 'S' and want ~= 's' and attempt ~= '0' and own.attempt
   state.fence = fence(state, own, want)
   if not own then
@@ -193,6 +234,9 @@ local function grant(state, own, token, attempt, want, ms)
   rely(own, attempt)
   if shared then
     own.attempt = attempt .. '^' .. (shared == '0' and '' or shared)
+  end
+  if keeps then
+    keep(state, own, want, ms)
   end
   state.letter = want == 's' and 'S' or 'X'
   state.mode, state.expired, state.granted = state.letter, {}, true

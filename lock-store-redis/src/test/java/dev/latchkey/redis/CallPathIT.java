@@ -31,10 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The calls between a method of the store and the driver, as ARCHITECTURE.md draws them. */
-@Timeout(120)
 class CallPathIT {
 
     private static final String SENDS = "ScriptRunner.send";

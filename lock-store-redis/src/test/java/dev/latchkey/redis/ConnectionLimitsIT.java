@@ -93,7 +93,7 @@ class ConnectionLimitsIT extends OnOneServer {
         var messages = client.connectPubSub();
         messages.close();
         AtomicBoolean ended = new AtomicBoolean();
-        WaiterRegistry waiters = new WaiterRegistry(runner, "1", new ForcedReleases(NAMES));
+        WaiterRegistry waiters = new WaiterRegistry(runner, "1", new ForcedReleases(NAMES), new KeptHolds(NAMES));
 
         assertThatThrownBy(() -> PubSubChannel.open(messages, NAMES, waiters, () -> ended.set(true), LIMIT))
                 .isInstanceOf(RedisException.class);

@@ -51,7 +51,7 @@ class LocalQueuesTest {
         LocalQueues.Place second = place(request());
         LocalQueues.Place third = place(request());
         joins(first);
-        first.noteTime(new QueuePosition(System.nanoTime(), SERVER_MICROS, GENERATION));
+        first.noteTicket(SERVER_MICROS, new QueuePosition(System.nanoTime(), SERVER_MICROS, GENERATION));
 
         assertThat(joins(second)).isTrue();
         assertThat(joins(third)).isTrue();
@@ -69,7 +69,7 @@ class LocalQueuesTest {
         assertThat(joins(place(shared(Key.of(RESOURCE))))).isFalse();
         LocalQueues.Place first = place(request());
         joins(first);
-        first.noteTime(new QueuePosition(System.nanoTime(), SERVER_MICROS, GENERATION));
+        first.noteTicket(SERVER_MICROS, new QueuePosition(System.nanoTime(), SERVER_MICROS, GENERATION));
 
         assertThat(joins(place(shared(Key.of(RESOURCE))))).isFalse();
 
@@ -82,8 +82,8 @@ class LocalQueuesTest {
         LocalQueues.Place first = place(request());
         joins(first);
         long before = System.nanoTime();
-        first.noteTime(new QueuePosition(before, SERVER_MICROS, GENERATION));
-        first.noteTime(new QueuePosition(before, SERVER_MICROS + 30_000, GENERATION));
+        first.noteTicket(SERVER_MICROS, new QueuePosition(before, SERVER_MICROS, GENERATION));
+        first.noteTicket(SERVER_MICROS, new QueuePosition(before, SERVER_MICROS + 30_000, GENERATION));
         LocalQueues.Place second = place(request());
 
         joins(second);
@@ -93,6 +93,50 @@ class LocalQueuesTest {
         assertThat(second.ticket(GENERATION + 1))
                 .as("by the clock of another server")
                 .isZero();
+    }
+
+    /** The answer to the second is what tells the time more exactly. */
+    @Test
+    void givenATimeThatGetsMoreExact_whenTwoAskOneAfterTheOther_thenTheirTicketsAreInTheOrderOfArrival() {
+        LocalQueues.Place first = place(request());
+        joins(first);
+        long before = System.nanoTime();
+        first.noteTicket(SERVER_MICROS, new QueuePosition(before, SERVER_MICROS + 30_000, GENERATION));
+        LocalQueues.Place second = place(request());
+        LocalQueues.Place third = place(request());
+        joins(second);
+        joins(third);
+        long ticket = second.ticket(GENERATION);
+
+        second.noteTicket(ticket, new QueuePosition(before, SERVER_MICROS, GENERATION));
+
+        assertThat(third.ticket(GENERATION)).isGreaterThan(ticket);
+        assertThat(second.ticket(GENERATION)).as("as it was asked for").isEqualTo(ticket);
+    }
+
+    /** Its request was sent, but may get there late. */
+    @Test
+    void givenOneThatAskedHasNoAnswer_whenOneThatCameLaterAsks_thenItsTicketIsOfWhenItAsks() {
+        LocalQueues.Place first = place(request());
+        LocalQueues.Place second = place(request());
+        joins(first);
+        joins(second);
+        QueuePosition time = new QueuePosition(System.nanoTime(), SERVER_MICROS, GENERATION);
+        first.noteTicket(SERVER_MICROS, time);
+        LocalQueues.Place third = place(request());
+        LocalQueues.Place fourth = place(request());
+        assertThat(joins(third)).isTrue();
+        assertThat(joins(fourth)).isTrue();
+
+        assertThat(third.ticket(GENERATION)).isZero();
+
+        second.noteTicket(SERVER_MICROS + 90_000_000, time);
+        assertThat(fourth.ticket(GENERATION)).as("the third has no answer").isZero();
+        third.leave(false);
+        LocalQueues.Place fifth = place(request());
+        joins(fifth);
+        fourth.noteTicket(SERVER_MICROS + 95_000_000, time);
+        assertThat(fifth.ticket(GENERATION)).isEqualTo(SERVER_MICROS + 95_000_001);
     }
 
     /** Is told nothing here. */

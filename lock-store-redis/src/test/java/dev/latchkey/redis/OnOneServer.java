@@ -4,10 +4,8 @@ import dev.latchkey.servers.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A test class with a server of its own, which is empty when a test begins. */
-@Timeout(120)
 abstract class OnOneServer {
 
     static RedisServer server;

@@ -30,7 +30,7 @@ class QueuedAcquireIT extends WithAStore {
         RedisClient client = RedisClient.create(server.dsn());
         Connections connections = Connections.of(client);
         ScriptRunner runner = new ScriptRunner(connections, new Failures("server", names), TimeLimits.LIMIT);
-        WaiterRegistry waiters = new WaiterRegistry(runner, "1", new ForcedReleases(names));
+        WaiterRegistry waiters = new WaiterRegistry(runner, "1", new ForcedReleases(names), new KeptHolds(names));
         LazyNotificationChannel inbox =
                 new LazyNotificationChannel(connections, names, waiters, "server", TimeLimits.LIMIT);
         try {

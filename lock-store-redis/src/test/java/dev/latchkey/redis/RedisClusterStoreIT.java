@@ -15,6 +15,7 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.StickyContract;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +40,7 @@ class RedisClusterStoreIT extends OnACluster
                 WaiterListingStoreContract,
                 ImmediateForceReleaseContract,
                 SharedForceReleaseContract,
+                StickyContract,
                 MultiLockContract,
                 MultiLockForceContract,
                 MultiLockLeaseContract {

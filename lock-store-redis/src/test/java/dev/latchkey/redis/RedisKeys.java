@@ -87,6 +87,12 @@ final class RedisKeys {
         return calls;
     }
 
+    /** How many scripts it has run; one that it has not seen yet is sent as a whole. */
+    long scripts() {
+        Map<String, Long> commands = commands();
+        return commands.getOrDefault("evalsha", 0L) + commands.getOrDefault("eval", 0L);
+    }
+
     void resetCommands() {
         server.call("CONFIG", "RESETSTAT");
     }

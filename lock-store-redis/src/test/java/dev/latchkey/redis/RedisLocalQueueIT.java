@@ -12,6 +12,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -89,6 +90,38 @@ class RedisLocalQueueIT extends WithAStore {
         }
         assertThat(keys.waiting()).isEmpty();
         assertThat(keys.held()).isEmpty();
+    }
+
+    /** The first answers come late, so the store takes it for later than it is on the server, until the second waiter is answered. */
+    @Test
+    void givenAnswersGetFaster_whenTwoLeaveHomeOneAfterTheOther_thenTheOrderOfArrival() throws Exception {
+        Duration late = TimeLimits.ttl(Duration.ofMillis(300));
+        try (FaultProxy proxy = FaultProxy.to(server.address());
+                RedisStore slow = open("redis://" + proxy.address())) {
+            Key holder = Key.of(RESOURCE);
+            granted(slow.save(exclusive(holder, LONG_TTL)));
+            proxy.delay(late);
+            BackgroundWait first = first(slow);
+            proxy.delay(Duration.ZERO);
+            awaitPassed(late);
+            BackgroundWait second = queued(BackgroundWait.in(slow, request()));
+
+            BackgroundWait third = queued(BackgroundWait.in(slow, request()));
+
+            assertThat(keys.waiting().get(2)).contains(third.key().token());
+            assertThat(slow.delete(holder)).isTrue();
+            first.grant();
+            assertThat(slow.delete(first.key())).isTrue();
+            second.grant();
+            assertThat(third.call().isDone()).isFalse();
+            assertThat(slow.delete(second.key())).isTrue();
+            third.grant();
+        }
+    }
+
+    private static void awaitPassed(Duration time) {
+        long now = System.nanoTime();
+        Awaitility.await().until(() -> System.nanoTime() - now > time.toNanos());
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
+import dev.latchkey.testkit.StickyContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +19,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The queue, sharing and fencing tokens, on the oldest version that has what the scripts need. */
 @Execution(ExecutionMode.CONCURRENT)
-class RedisOldestServerIT implements SharedBlockingContract, FairStoreContract, ExpiringFencingContract {
+class RedisOldestServerIT
+        implements SharedBlockingContract, FairStoreContract, ExpiringFencingContract, StickyContract {
 
     private static RedisServer server;
 

@@ -14,7 +14,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -79,7 +78,6 @@ class RedisReactorIT extends WithAStore {
 
     @Test
     @Tag("slow")
-    @Timeout(600)
     void givenASubscriber_whenItCancelsAtAnyMoment_thenNothingIsHeld() throws Exception {
         AtomicInteger inside = new AtomicInteger();
         Mono<Void> work = Mono.fromRunnable(inside::incrementAndGet).then(Mono.never());

@@ -29,6 +29,7 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.StickyContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
@@ -60,6 +61,7 @@ class RedisStoreIT
                 WaiterListingStoreContract,
                 ImmediateForceReleaseContract,
                 SharedForceReleaseContract,
+                StickyContract,
                 HandoverContract,
                 IndexedBatchContract,
                 MultiLockContract,

@@ -8,7 +8,7 @@ import java.util.List;
 final class Rights {
 
     static final String SCRIPTS = "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin "
-            + "+hset +hget +hdel +hlen +pexpire +info +scan";
+            + "+hset +hget +hdel +hlen +pexpire +pttl +info +scan";
     static final String MESSAGES = "+publish +subscribe +unsubscribe +pubsub|numsub";
     static final String CLUSTER = "+spublish +ssubscribe +sunsubscribe +cluster|nodes +cluster|myid +client|setname";
     static final String REPLICAS = "+wait";

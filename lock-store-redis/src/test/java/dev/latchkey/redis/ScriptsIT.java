@@ -125,6 +125,21 @@ class ScriptsIT {
         });
     }
 
+    /** A user with these rights would be refused in the middle of a script. */
+    @Test
+    void givenAFile_thenTheDocumentedRightsNameEachCommandOfIt() {
+        List<String> rights = List.of((Rights.SCRIPTS + " " + Rights.MESSAGES).split(" "));
+        Pattern call = Pattern.compile("(?:redis\\.p?call|look)\\('(\\w+)'(?:, '([A-Z]+)')?");
+        for (String file : files()) {
+            assertThat(call.matcher(Script.load(file)).results())
+                    .as(file)
+                    .allSatisfy(found -> assertThat(rights)
+                            .containsAnyOf(
+                                    ("+" + found.group(1)).toLowerCase(Locale.ROOT),
+                                    ("+" + found.group(1) + "|" + found.group(2)).toLowerCase(Locale.ROOT)));
+        }
+    }
+
     @Test
     void givenAWholeScript_whenRunByHand_thenItAcquires() throws Exception {
         assertThat(byHand("one").trim()).matches("[0-9]{16}");

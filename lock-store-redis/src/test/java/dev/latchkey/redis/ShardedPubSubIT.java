@@ -42,7 +42,8 @@ class ShardedPubSubIT extends OnACluster {
         waiters = new WaiterRegistry(
                 new ScriptRunner(Connections.of(client), failures, Duration.ofSeconds(3)),
                 "1",
-                new ForcedReleases(NAMES));
+                new ForcedReleases(NAMES),
+                new KeptHolds(NAMES));
     }
 
     @AfterEach

@@ -21,10 +21,8 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server that accepts connections and never answers. Its store has never been connected. */
-@Timeout(60)
 class SilentMemberTest {
 
     /** The store gives up connecting after 30 seconds. */

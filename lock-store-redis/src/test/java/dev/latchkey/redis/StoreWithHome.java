@@ -31,11 +31,11 @@ final class StoreWithHome implements AutoCloseable, BackgroundWait.Waiting {
         String id = WaiterRegistry.newId();
         requests = new Requests(NAMES, Duration.ofMinutes(10), id);
         ForcedReleases forced = new ForcedReleases(NAMES);
-        waiters = new WaiterRegistry(runner, id, forced);
+        waiters = new WaiterRegistry(runner, id, forced, new KeptHolds(NAMES));
         var inbox = new LazyNotificationChannel(connections, NAMES, waiters, "server", runner.limit());
         LocalQueues local = new LocalQueues(AS_LONG_AS_THEY_LIKE);
         acquires = new QueuedAcquires(runner, inbox, waiters, local, new OwnerNames(runner, requests, id));
-        releases = new Releases(runner, requests, waiters, local, forced);
+        releases = new Releases(runner, requests, waiters, local, forced, new KeptHolds(NAMES));
     }
 
     Response save(Request request) {

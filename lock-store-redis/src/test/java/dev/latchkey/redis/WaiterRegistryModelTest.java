@@ -100,8 +100,8 @@ class WaiterRegistryModelTest {
     /** What the two threads of an interleaving share: a registry with one waiter. */
     private static final class Registry {
 
-        private final WaiterRegistry registry =
-                new WaiterRegistry(SERVER, "1", new ForcedReleases(new KeyNames("lock:")));
+        private final WaiterRegistry registry = new WaiterRegistry(
+                SERVER, "1", new ForcedReleases(new KeyNames("lock:")), new KeptHolds(new KeyNames("lock:")));
         private final OneWaiter waiter = new OneWaiter("1.1");
         private final OneWaiter another = new OneWaiter("1.2");
         private volatile boolean isClosed;

@@ -16,7 +16,8 @@ class WaiterRegistryTest {
     private final WaiterRegistry registry = new WaiterRegistry(
             new ScriptRunner(Connections.of(CLIENT), new Failures("server", names), Duration.ofSeconds(1)),
             "1",
-            new ForcedReleases(names));
+            new ForcedReleases(names),
+            new KeptHolds(names));
 
     @AfterAll
     static void closeClient() {

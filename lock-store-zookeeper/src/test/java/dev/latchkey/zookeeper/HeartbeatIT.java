@@ -17,10 +17,8 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A client that fails while it proves the session. */
-@Timeout(120)
 class HeartbeatIT extends BehindAProxy {
 
     HeartbeatIT() {

@@ -17,10 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Elections on sessions and nodes, where others have had two leaders, or none. */
-@Timeout(300)
 class LeaderElectionIT extends BesideRivals {
 
     private static final String NAME = "dispatcher";

@@ -16,10 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Sessions that end, or may have ended, and processes that stand still. */
-@Timeout(120)
 class SessionFaultsIT extends BesideRivals {
 
     @Test

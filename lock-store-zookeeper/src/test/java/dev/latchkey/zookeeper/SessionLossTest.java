@@ -11,6 +11,7 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** What is lost when a session may have ended, and what is not. Its client says what a server would, at once. */
 class SessionLossTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final int HOUR_MILLIS = 3_600_000;
     private static final NodeSettings SETTINGS =
             new NodeSettings(new Paths(ZooKeeperStore.DEFAULT_ROOT), ZooDefs.Ids.OPEN_ACL_UNSAFE);

@@ -4,8 +4,10 @@ import static dev.latchkey.testkit.Requests.exclusive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
+import dev.latchkey.LockBuilder;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -53,6 +55,21 @@ public interface BadInputContract extends StoreContract {
         assertThatThrownBy(() -> fixture.lock(ttl))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(ttl.toString());
+    }
+
+    /** A lock that silently did without would look as if it worked. */
+    @Test
+    default void givenStickyIsAskedFor_whenLockIsMade_thenItIsRefusedUnlessTheStoreCanRecall(Fixture fixture) {
+        LockBuilder sticky = fixture.locks().lock(fixture.resource()).sticky(Duration.ofSeconds(1));
+
+        if (fixture.locks().supports(Capability.STICKY)) {
+            assertThat(sticky.create().isAcquired()).isFalse();
+        } else {
+            assertThatThrownBy(sticky::create)
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("cannot recall")
+                    .hasMessageContaining("Capability.STICKY");
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An operator can end the hold of somebody else, and nothing but that one: for a {@link ForceReleaseStore}. */
@@ -146,6 +147,7 @@ public interface ForceReleaseStoreContract extends StoreContract {
 
     /** However the calls interleave, the successor holds on. */
     @Test
+    @Tag("slow")
     default void givenItsHolderReleasesAndAnotherAcquires_whenForcedMeanwhile_thenTheOtherHoldsStill(Fixture fixture)
             throws Exception {
         PersistingStore store = fixture.store();

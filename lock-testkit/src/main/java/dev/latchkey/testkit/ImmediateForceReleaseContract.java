@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -54,6 +55,7 @@ public interface ImmediateForceReleaseContract extends ForceReleaseStoreContract
 
     /** Whatever its holder does at that moment, it is told that somebody has ended the hold. */
     @Test
+    @Tag("slow")
     default void givenItsHolderAsksTheStore_whenForcedMeanwhile_thenItsReasonIsForced(Fixture fixture)
             throws Exception {
         int rounds = Math.min(2_000, forceReleaseRaces());

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -245,6 +246,7 @@ public interface ListingStoreContract extends StoreContract {
 
     /** Nothing that is held throughout is missed or doubled, whatever comes and goes around it. */
     @Test
+    @Tag("slow")
     default void givenOthersComeAndGo_whenListed_thenWhatStaysIsListedExactlyOnce(Fixture fixture) throws Exception {
         List<String> held = hold(fixture, "-stays-", listedResources());
         AtomicBoolean ends = new AtomicBoolean();

@@ -74,6 +74,7 @@ public interface MultiLockContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenManyResources_whenAcquired_thenAllAreHeld(Fixture fixture) {
         String[] many = IntStream.range(0, 200).mapToObj(i -> "part-" + i).toArray(String[]::new);
         Lock lock = all(fixture, many);

@@ -146,6 +146,20 @@ public final class SecondProcess implements AutoCloseable {
     }
 
     /**
+     * Makes a sticky lock in that process.
+     *
+     * @param resource what it protects
+     * @param ttl its TTL
+     * @param sticky how long the process may keep it
+     * @return a handle on it
+     */
+    public RemoteLock stickyLock(String resource, Duration ttl, Duration sticky) {
+        return new RemoteLock(
+                this,
+                send("stickyLock", resource, ttl.toString(), sticky.toString()).text());
+    }
+
+    /**
      * Makes a semaphore in that process.
      *
      * @param name its name

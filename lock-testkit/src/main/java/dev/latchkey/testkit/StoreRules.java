@@ -1,5 +1,6 @@
 package dev.latchkey.testkit;
 
+import com.tngtech.archunit.ArchConfiguration;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -91,7 +93,7 @@ public final class StoreRules {
      */
     public void check() {
         URL module = store.getProtectionDomain().getCodeSource().getLocation();
-        check(new ClassFileImporter().importUrl(module));
+        check(read(importer -> importer.importUrl(module)));
     }
 
     void check(JavaClasses module) {
@@ -118,10 +120,17 @@ public final class StoreRules {
                 .toList();
     }
 
+    /** Of the classes that these depend on, as of drivers and the JDK, names are all that the rules look at. */
+    static JavaClasses read(Function<ClassFileImporter, JavaClasses> classes) {
+        return ArchConfiguration.withThreadLocalScope(configuration -> {
+            configuration.setResolveMissingDependenciesFromClassPath(false);
+            return classes.apply(new ClassFileImporter());
+        });
+    }
+
     private static List<Class<?>> contracts() {
-        JavaClasses testkit = new ClassFileImporter()
-                .withImportOption(new ImportOption.DoNotIncludeTests())
-                .importPackages(StoreRules.class.getPackageName());
+        JavaClasses testkit = read(importer -> importer.withImportOption(new ImportOption.DoNotIncludeTests())
+                .importPackages(StoreRules.class.getPackageName()));
         return testkit.stream()
                 .filter(type -> type.isAnnotatedWith(ContractFor.class))
                 .<Class<?>>map(JavaClass::reflect)

@@ -113,6 +113,11 @@ final class Worker {
         return switch (command.get(0)) {
             case "ready" -> "";
             case "lock" -> keep(locks.createLock(first, Duration.parse(command.get(2))));
+            case "stickyLock" ->
+                keep(locks.lock(first)
+                        .ttl(Duration.parse(command.get(2)))
+                        .sticky(Duration.parse(command.get(3)))
+                        .create());
             case "adopt" -> keep(locks.createLock(Key.deserialize(first), Duration.parse(command.get(2))));
             case "semaphore" ->
                 keep(locks.semaphore(first, Integer.parseInt(command.get(2)))

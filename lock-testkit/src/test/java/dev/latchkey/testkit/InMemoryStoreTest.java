@@ -33,6 +33,7 @@ class InMemoryStoreTest
                 TreeSavepointContract,
                 LeaderElectionContract,
                 FairSemaphoreContract,
+                StickyContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();

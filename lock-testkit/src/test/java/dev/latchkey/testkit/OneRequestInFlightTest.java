@@ -220,12 +220,11 @@ class OneRequestInFlightTest {
             BackgroundCall<Lock> waiter = BackgroundCall.start(silent.createLock("y", TTL)::acquire);
             await().until(() -> Silent.WATCHED.get() > 0);
             waiter.awaitWaiting();
-            long start = System.nanoTime();
 
             holder.refresh(SHORT);
 
+            // Rather than in an hour.
             assertThat(waiter.result().isAcquired()).isTrue();
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         }
     }
 

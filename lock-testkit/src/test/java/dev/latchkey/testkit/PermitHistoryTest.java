@@ -7,6 +7,7 @@ import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.testkit.PermitHistory.Belief;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The witness itself: that it finds what it is there for. */
@@ -45,6 +46,7 @@ class PermitHistoryTest {
 
     /** The model of all stores, without faults; as many operations as latchkey.permits.operations says. */
     @Test
+    @Tag("slow")
     void givenTheInMemoryStore_whenStressed_thenNeverMoreAreHeldThanThereAre() throws Exception {
         try (InMemoryStore store = new InMemoryStore();
                 LockFactory one = new LockFactory(store);

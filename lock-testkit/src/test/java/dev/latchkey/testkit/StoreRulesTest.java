@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
@@ -85,7 +84,7 @@ class StoreRulesTest {
 
     @Test
     void givenThePublicStoreIsNotFinal_whenChecked_thenNamed() {
-        JavaClasses module = new ClassFileImporter().importClasses(OpenStore.class);
+        JavaClasses module = StoreRules.read(importer -> importer.importClasses(OpenStore.class));
 
         assertThatThrownBy(() -> StoreRules.of(OpenStore.class)
                         .testedBy(HandoverContracts.class)
@@ -158,7 +157,7 @@ class StoreRulesTest {
         for (int i = 0; i < planted.length; i++) {
             types[i + 2] = load(PLANTED + planted[i]);
         }
-        return new ClassFileImporter().importClasses(types);
+        return StoreRules.read(importer -> importer.importClasses(types));
     }
 
     private static Class<?> load(String name) {

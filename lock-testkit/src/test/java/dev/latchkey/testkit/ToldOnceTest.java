@@ -406,7 +406,8 @@ class ToldOnceTest {
                         Capability.LISTING,
                         Capability.WAITERS,
                         Capability.FORCE_RELEASE,
-                        Capability.SEMAPHORES);
+                        Capability.SEMAPHORES,
+                        Capability.STICKY);
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -30,11 +31,13 @@ class WakeUpLimitTest {
     }
 
     @Test
+    @Tag("slow")
     void givenAStoreThatWakesNobody_whenItsWaiterIsNext_thenTheContractFails() {
         assertTooLate(() -> contract.givenWaiting_whenHolderReleases_thenAcquired(fixture));
     }
 
     @Test
+    @Tag("slow")
     void givenAStoreThatWakesNobody_whenItsWaiterInTheStoreIsNext_thenTheContractFails() {
         assertTooLate(() -> contract.givenWaiting_whenTheHolderDeletes_thenGranted(fixture));
     }

@@ -10,12 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code ./fuzz} runs: schedules, each by a seed of its own, until the time is over. {@code all MINUTES FIRST-SEED}, where each
- * fiftieth seed is one of trees as well; {@code locks} or {@code trees} for one kind alone; {@code locks --seed SEED} shows one
+ * fiftieth seed is one of trees as well, and each fourth one of sticky locks; {@code locks}, {@code trees} or {@code sticky} for one
+ * kind alone; {@code locks --seed SEED} shows one
  * schedule step by step.
  */
 public final class FuzzRun {
 
     private static final int TREES_IN = 50;
+    private static final int STICKY_IN = 4;
 
     private final Set<String> problems = new HashSet<>();
     private final long start = System.nanoTime();
@@ -45,12 +47,17 @@ public final class FuzzRun {
     private void until(long end, String kind, long first) {
         LongFunction<@Nullable String> locks = Fuzz.of(Fuzz.Kind.LOCKS);
         LongFunction<@Nullable String> trees = Fuzz.of(Fuzz.Kind.TREES);
+        LongFunction<@Nullable String> sticky = Fuzz.of(Fuzz.Kind.STICKY);
+        boolean isAll = kind.equals("ALL");
         for (long seed = first; System.nanoTime() - end < 0; seed++) {
-            if (!kind.equals("TREES")) {
+            if (isAll || kind.equals("LOCKS")) {
                 run(locks, "locks", seed);
             }
-            if (kind.equals("TREES") || (kind.equals("ALL") && seed % TREES_IN == 0)) {
+            if (kind.equals("TREES") || (isAll && seed % TREES_IN == 0)) {
                 run(trees, "trees", seed);
+            }
+            if (kind.equals("STICKY") || (isAll && seed % STICKY_IN == 0)) {
+                run(sticky, "sticky", seed);
             }
         }
     }

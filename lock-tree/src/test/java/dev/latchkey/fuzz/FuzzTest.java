@@ -2,7 +2,9 @@ package dev.latchkey.fuzz;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Objects;
 import java.util.function.LongFunction;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,5 +35,17 @@ class FuzzTest {
 
             assertThat(Fuzz.of(kind).apply(-seed)).isEqualTo(first);
         }
+    }
+
+    /** A defect that no schedule finds would say nothing good of the schedules that find none. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
+    @Tag("slow")
+    void givenADefect_whenSchedulesRun_thenOneFindsIt(Fuzz.Plant plant) {
+        LongFunction<@Nullable String> fuzz = Fuzz.of(Fuzz.Kind.STICKY, plant);
+
+        assertThat(LongStream.rangeClosed(1, SEEDS).mapToObj(fuzz).filter(Objects::nonNull))
+                .isNotEmpty()
+                .allMatch(problem -> problem.startsWith(Violation.class.getName()));
     }
 }

@@ -68,6 +68,11 @@ public final class Simulated {
             }
         }
 
+        /** Time passes meanwhile. */
+        public static void onSpinWait() {
+            World.current().spin();
+        }
+
         public void setDaemon(boolean on) {}
 
         public String getName() {
@@ -135,6 +140,10 @@ public final class Simulated {
                 count = holds;
                 owner.unblock();
             }
+        }
+
+        public int getHoldCount() {
+            return owner == World.current().running() ? count : 0;
         }
 
         public boolean isHeldByCurrentThread() {

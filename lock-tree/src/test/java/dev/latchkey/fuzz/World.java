@@ -26,6 +26,9 @@ final class World {
         /** Looks whether everybody was told, after what was to be told has been told. */
         void checkTold();
 
+        /** Nothing goes on until time passes: looks whether anybody waits for something that does not come. */
+        default void checkAtRest() {}
+
         /** Draws what a user's fiber does next; false if it has nothing to do any more. */
         boolean beginNext(Fiber user);
 
@@ -107,6 +110,11 @@ final class World {
 
     long now() {
         return now;
+    }
+
+    /** Who runs spins for a moment. */
+    void spin() {
+        now += 1_000;
     }
 
     Fiber running() {
@@ -245,6 +253,17 @@ final class World {
         }
     }
 
+    private boolean isRightAtRest() {
+        try {
+            if (rules != null) {
+                rules.checkAtRest();
+            }
+        } catch (Violation e) {
+            fail(e);
+        }
+        return failure == null;
+    }
+
     private void runSoon(Rules judge) {
         if (soon.isEmpty()) {
             return;
@@ -277,6 +296,9 @@ final class World {
             }
             collectReady();
             int choices = ready.size() + late.size();
+            if (choices == 0 && !isRightAtRest()) {
+                return null;
+            }
             if (choices > 0 && !(canPass() && random.nextInt(choices + 1) == 0)) {
                 int chosen = random.nextInt(choices);
                 if (chosen < ready.size()) {

@@ -20,10 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many editors of one tree in one process. */
-@Timeout(120)
 class SharedEditorsTest {
 
     private static final int EDITORS = 100;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.sun.net.httpserver.Headers;
 import dev.latchkey.cli.PlentyStore;
 import dev.latchkey.console.Message;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Over plain sockets, for a client of Java sets its own Host and Origin. */
 class LockServerTest {
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final String SECRET = "correct-horse-battery";
 
     private final List<AutoCloseable> open = new ArrayList<>();
@@ -378,6 +380,7 @@ class LockServerTest {
 
     /** Between two readings of a long interval, nothing is slow; and a first listener need not wait for the end of the interval. */
     @Test
+    @Tag("slow")
     void givenLongInterval_thenNothingIsSlowAndAListIsAnswered() throws Exception {
         ServedStore served =
                 track(new ServedStore(PlentyStore.of(1), settings("127.0.0.1", "", Duration.ofMinutes(10))));
@@ -401,6 +404,7 @@ class LockServerTest {
     }
 
     @Test
+    @Tag("slow")
     void givenAReadingThatHangs_whenAnotherListens_thenItIsToldThatItIsSlowAndNothingOld() throws Exception {
         ServedStore served = served(PlentyStore.of(1));
         try (Socket first = listen(served)) {

@@ -2,6 +2,7 @@ package dev.latchkey.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class RequestThreadsTest {
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final RequestThreads threads = new RequestThreads(2, Duration.ZERO);
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();

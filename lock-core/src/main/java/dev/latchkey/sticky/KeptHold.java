@@ -1,0 +1,140 @@
+package dev.latchkey.sticky;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One hold of the store, from its grant to its release, under which Locks of this process hold one after the other; guarded by
+ * the line of its resource. Its key is its own: no Lock has it, unless it is handed out.
+ */
+final class KeptHold {
+
+    /** How long those who wait here go on after a recall. */
+    private static final long LAST_TURN_NANOS = 5_000_000;
+
+    private final Key key;
+    private final long grantedAt;
+    private LockMode mode;
+    private Lease lease;
+    private @Nullable TokenRange tokens;
+    private boolean isRecalled;
+    private long recalledAt;
+
+    KeptHold(Request asked, Response.Granted granted, long now) {
+        this.key = asked.key();
+        this.grantedAt = now;
+        this.mode = granted.mode();
+        this.lease = granted.lease();
+        renew(asked, granted, now);
+    }
+
+    /** The request of a Lock as the store is asked: under another key, and for as long as the hold is to be kept. */
+    static Request asked(Request request, Key key, boolean isSticky) {
+        return new Request(
+                key,
+                request.mode(),
+                isSticky ? request.ttl().plus(request.sticky()) : request.ttl(),
+                request.retryIntent(),
+                request.leaseChange(),
+                request.owner(),
+                isSticky ? request.sticky() : Duration.ZERO);
+    }
+
+    /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
+    void renew(Request asked, Response.Granted granted, long now) {
+        boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
+        lease = isNewest ? granted.lease() : lease;
+        mode = granted.mode();
+        if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
+            tokens = null;
+        } else if (tokens == null) {
+            tokens = new TokenRange(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
+        } else {
+            tokens.renew(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
+        }
+    }
+
+    /** The key as the store is asked about it: with the token that was used last. */
+    Key claim() {
+        return key.claiming(Optional.of(new Key.Held(mode, lastToken())));
+    }
+
+    /** The token that was used last; empty for a shared hold. */
+    OptionalLong lastToken() {
+        return tokens == null ? OptionalLong.empty() : OptionalLong.of(tokens.last());
+    }
+
+    /** The key with what a Lock claims, which knows it under its own. */
+    Key claiming(Key local) {
+        return key.claiming(local.held());
+    }
+
+    LockMode mode() {
+        return mode;
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    /** Since when its lease counts. */
+    long sinceNanos() {
+        return lease.since().orElseThrow();
+    }
+
+    long grantedAt() {
+        return grantedAt;
+    }
+
+    private static long endNanos(Lease lease) {
+        return Lease.reliableUntil(lease.since().orElseThrow(), lease.ttl());
+    }
+
+    boolean isOver(long now) {
+        return endNanos(lease) - now <= 0 || !lease.isLive().getAsBoolean();
+    }
+
+    /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
+    boolean suffices(Request local, long now) {
+        boolean lasts = endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
+        return lasts && (tokens == null || !tokens.isUsedUp());
+    }
+
+    /** When a Lock's hold ends whose lease begins with that of the store's hold. */
+    long endFor(Request local) {
+        return sinceNanos() + Math.min(local.ttl().toNanos(), lease.ttl().toNanos());
+    }
+
+    /** The token of the next hold of a Lock; waits for the clock, for a microsecond at most. */
+    OptionalLong nextToken() {
+        if (tokens == null) {
+            return OptionalLong.empty();
+        }
+        while (tokens.nanosToNext(System.nanoTime()) > 0) {
+            Thread.onSpinWait();
+        }
+        return OptionalLong.of(tokens.next());
+    }
+
+    boolean isRecalled() {
+        return isRecalled;
+    }
+
+    void recall(long now) {
+        isRecalled = true;
+        recalledAt = now;
+    }
+
+    /** Whether those who wait here may go on with it. */
+    boolean mayPassOn(long now) {
+        return !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
+    }
+}

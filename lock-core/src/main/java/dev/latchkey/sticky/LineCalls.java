@@ -1,0 +1,291 @@
+package dev.latchkey.sticky;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.RecallableStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Does what the line of a resource asks for: acquires, renews and releases holds of the store, and listens to their recall. */
+final class LineCalls {
+
+    /** Asks the store for a hold. */
+    private interface Ask<X extends Exception> {
+        Response ask(Request request) throws X;
+    }
+
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
+
+    private final RecallableStore store;
+    private final StickyLines lines;
+    private final Executor releases;
+
+    /** The keys of requests that were not answered, by the token of the Lock that gives back what they may have granted. */
+    private final Map<String, Key> unanswered = new ConcurrentHashMap<>();
+
+    LineCalls(RecallableStore store, StickyLines lines, Executor releases) {
+        this.store = store;
+        this.lines = lines;
+        this.releases = releases;
+    }
+
+    /** Acquires for a Lock that holds nothing, without waiting for others. */
+    Response acquire(Request request) {
+        String resource = request.key().resource();
+        StickyLine line = lines.enter(resource);
+        NextStep step = line.begin(request);
+        while (step == null) {
+            lines.remove(resource, line);
+            line = lines.enter(resource);
+            step = line.begin(request);
+        }
+        while (true) {
+            Response response = take(line, step, request, store::save);
+            if (response != null) {
+                return response;
+            }
+            step = line.proceed(request);
+        }
+    }
+
+    /** Acquires for a Lock that holds nothing; waits for other Locks of this process here, and for all others in the store. */
+    Response await(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+        String resource = request.key().resource();
+        long end = System.nanoTime() + maxWait.toNanos();
+        StickyLine line = lines.enter(resource);
+        LocalWaiter waiter = line.join(request);
+        while (waiter == null) {
+            lines.remove(resource, line);
+            line = lines.enter(resource);
+            waiter = line.join(request);
+        }
+        return await(line, waiter, end, withdrawn);
+    }
+
+    /** Promotes what a Lock shares, without waiting for others. */
+    Response promote(UsedHold used) {
+        return answer(take(used.line(), used.line().promote(used.local()), used.local(), store::save));
+    }
+
+    /** Promotes what a Lock shares, and waits for others that share it. */
+    Response awaitPromotion(UsedHold used, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+        long end = System.nanoTime() + maxWait.toNanos();
+        LocalWaiter waiter = used.line().joinToPromote(used.local());
+        return waiter == null ? new Response.Refused() : await(used.line(), waiter, end, withdrawn);
+    }
+
+    private static Response answer(@Nullable Response taken) {
+        return taken == null ? Response.Conflicted.NO_HINT : taken;
+    }
+
+    private Response await(StickyLine line, LocalWaiter waiter, long end, CompletionStage<?> withdrawn)
+            throws InterruptedException {
+        Request request = waiter.request();
+        withdrawn.thenRun(() -> line.withdraw(waiter));
+        NextStep step = NextStep.Refused.REFUSED;
+        try {
+            while (true) {
+                step = line.await(waiter, end);
+                Response response = take(line, step, request, asked -> wait(asked, end, withdrawn));
+                if (response != null) {
+                    return response;
+                }
+            }
+        } finally {
+            leave(line, waiter, step);
+        }
+    }
+
+    private void leave(StickyLine line, LocalWaiter waiter, NextStep end) {
+        Key local = waiter.request().key();
+        if (line.leave(waiter, end)) {
+            boolean unused = release(local);
+        } else if (!(end instanceof NextStep.Holds)) {
+            releaseDue(line, local.resource(), line.due());
+        }
+    }
+
+    private Response wait(Request asked, long end, CompletionStage<?> withdrawn) throws InterruptedException {
+        long rest = end - System.nanoTime();
+        return rest <= 0
+                ? store.save(asked)
+                : store.waitAndSave(asked.with(RetryIntent.AGAIN), Duration.ofNanos(rest), withdrawn);
+    }
+
+    /** Does one step of a call; null if there is another one to do. */
+    private <X extends Exception> @Nullable Response take(StickyLine line, NextStep step, Request request, Ask<X> ask)
+            throws X {
+        if (step instanceof NextStep.Holds holds) {
+            return holds.answer();
+        }
+        if (step instanceof NextStep.Ask fresh) {
+            return ask(line, request, fresh.isSticky(), ask);
+        }
+        if (step instanceof NextStep.Renew renewal) {
+            return renew(line, request, renewal.kept());
+        }
+        if (step instanceof NextStep.Promote promotion) {
+            Request asked = KeptHold.asked(request, promotion.kept().claiming(request.key()), false);
+            return promote(new UsedHold(line, promotion.kept(), request, asked), ask);
+        }
+        if (step instanceof NextStep.Gone) {
+            return new Response.Lost(LossReason.EXPIRED);
+        }
+        if (step instanceof NextStep.Release release) {
+            boolean unused = releaseNow(line, request.key().resource(), release.kept());
+            return null;
+        }
+        return Response.Conflicted.NO_HINT;
+    }
+
+    private <X extends Exception> Response ask(StickyLine line, Request request, boolean isSticky, Ask<X> ask)
+            throws X {
+        Request asked = KeptHold.asked(request, request.key().renewed(), isSticky);
+        Response response = null;
+        try {
+            response = ask.ask(asked);
+        } catch (RuntimeException | Error e) {
+            if (!isUndone(e)) {
+                unanswered.put(request.key().token(), asked.key());
+            }
+            throw e;
+        } finally {
+            if (!(response instanceof Response.Granted)) {
+                done(line, request.key().resource());
+            }
+        }
+        if (!(response instanceof Response.Granted granted)) {
+            return response;
+        }
+        LineState.Begun begun = line.granted(request, asked, granted);
+        listen(line, request.key().resource(), begun.kept());
+        return begun.answer();
+    }
+
+    private <X extends Exception> Response promote(UsedHold used, Ask<X> ask) throws X {
+        try {
+            return used.settle(ask.ask(used.asked()));
+        } finally {
+            done(used.line(), used.local().key().resource());
+        }
+    }
+
+    private @Nullable Response renew(StickyLine line, Request request, KeptHold kept) {
+        Request asked = KeptHold.asked(request, kept.claim(), true);
+        Response response = null;
+        try {
+            response = store.refresh(asked);
+        } finally {
+            if (response == null) {
+                done(line, request.key().resource());
+            }
+        }
+        return line.renewed(request, asked, kept, response);
+    }
+
+    /** Releases what a Lock holds, or keeps it for the next; asks the store about a key that holds nothing here. */
+    boolean release(Key local) {
+        StickyLine line = lines.get(local.resource());
+        NextStep step = line == null ? NextStep.Refused.REFUSED : line.release(local);
+        if (line != null && step instanceof NextStep.Release release) {
+            return releaseNow(line, local.resource(), release.kept());
+        }
+        if (line != null && step instanceof NextStep.ReleaseUnkept release) {
+            return releaseUnkept(line, release.ended().claiming(local));
+        }
+        if (step instanceof NextStep.Holds) {
+            return true;
+        }
+        Key asked = unanswered.remove(local.token());
+        return store.delete(asked == null ? local : asked);
+    }
+
+    private boolean releaseUnkept(StickyLine line, Key key) {
+        try {
+            return store.delete(key);
+        } finally {
+            line.wakeFirst();
+        }
+    }
+
+    private boolean releaseNow(StickyLine line, String resource, KeptHold kept) {
+        try {
+            return store.delete(kept.claim());
+        } finally {
+            done(line, resource);
+        }
+    }
+
+    /** What was recalled meanwhile is not kept. */
+    private void done(StickyLine line, String resource) {
+        releaseDue(line, resource, line.done());
+    }
+
+    private void releaseDue(StickyLine line, String resource, @Nullable KeptHold due) {
+        if (due != null) {
+            releaseLater(line, resource, due);
+        }
+    }
+
+    /** Not by the thread that has recalled it, which is the store's. A failure leaves it to its lease. */
+    private void releaseLater(StickyLine line, String resource, KeptHold kept) {
+        try {
+            releases.execute(() -> releaseQuietly(line, resource, kept));
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            done(line, resource);
+        }
+    }
+
+    private void releaseQuietly(StickyLine line, String resource, KeptHold kept) {
+        try {
+            boolean unused = releaseNow(line, resource, kept);
+        } catch (RuntimeException e) {
+            log.warn("lock.recall_failed ttlMs={}", kept.lease().ttl().toMillis(), e);
+        }
+    }
+
+    private void listen(StickyLine line, String resource, KeptHold kept) {
+        Lease lease = kept.lease();
+        lease.lost()
+                .ifPresent(lost -> lost.thenAccept(reason -> line.lose(kept).forEach(told -> told.complete(reason))));
+        lease.recalled()
+                .ifPresent(recalled -> recalled.thenRun(() -> {
+                    if (line.recall(kept)) {
+                        releaseLater(line, resource, kept);
+                    }
+                }));
+    }
+
+    /** Releases all that is idle; what is used is released by its Lock from now on. */
+    void releaseIdle() {
+        for (String resource : lines.resources()) {
+            StickyLine line = lines.get(resource);
+            KeptHold idle = line == null ? null : line.close();
+            if (line != null && idle != null) {
+                releaseQuietly(line, resource, idle);
+            }
+        }
+    }
+
+    boolean keepsAny() {
+        return lines.resources().stream().map(lines::get).anyMatch(line -> line != null && line.isKept());
+    }
+
+    private static boolean isUndone(Throwable failure) {
+        return failure instanceof IllegalArgumentException
+                || (failure instanceof LockStorageException storage
+                        && storage.failure() != LockStorageException.Failure.IN_DOUBT);
+    }
+}

@@ -1,0 +1,94 @@
+package dev.latchkey.sticky;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+
+/** The hold of one Lock of this process under a hold of the store; guarded by the line of its resource. */
+final class LocalHold {
+
+    private final String token;
+    private final KeptHold kept;
+    private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private LockMode mode;
+    private OptionalLong fencingToken;
+    private long sinceNanos;
+    private long endNanos;
+
+    private LocalHold(Key local, KeptHold kept, OptionalLong fencingToken, long sinceNanos, long endNanos) {
+        this.token = local.token();
+        this.kept = kept;
+        this.mode = kept.mode();
+        this.fencingToken = fencingToken;
+        this.sinceNanos = sinceNanos;
+        this.endNanos = endNanos;
+    }
+
+    /** Begins a hold of a Lock for its whole TTL. */
+    static LocalHold begin(KeptHold kept, Request local, long now) {
+        return new LocalHold(
+                local.key(), kept, kept.nextToken(), now, now + local.ttl().toNanos());
+    }
+
+    /** Begins the hold of the Lock for which it was granted, which may be over. */
+    static LocalHold asGranted(KeptHold kept, Request local) {
+        return new LocalHold(local.key(), kept, kept.lastToken(), kept.sinceNanos(), kept.endFor(local));
+    }
+
+    /** Begins a hold of a Lock for what the store has granted it, which may be over. */
+    static LocalHold ofTheRest(KeptHold kept, Request local) {
+        return new LocalHold(local.key(), kept, kept.nextToken(), kept.sinceNanos(), kept.endFor(local));
+    }
+
+    boolean isOf(Key local) {
+        return token.equals(local.token());
+    }
+
+    /** What it holds under. */
+    KeptHold kept() {
+        return kept;
+    }
+
+    LockMode mode() {
+        return mode;
+    }
+
+    boolean isLive(long now) {
+        return endNanos - now > 0 && !kept.isOver(now);
+    }
+
+    long nanosToEnd(long now) {
+        return endNanos - now;
+    }
+
+    /** Goes on as the store has answered. */
+    void renew(Response.Granted answer, long since, long end) {
+        mode = answer.mode();
+        fencingToken = mode == LockMode.EXCLUSIVE ? answer.fencingToken() : OptionalLong.empty();
+        sinceNanos = since;
+        endNanos = end;
+    }
+
+    /** What completes when it is lost: a signal of its own, for that of the store's hold outlasts it. */
+    CompletableFuture<LossReason> lost() {
+        return lost;
+    }
+
+    /** The answer to its Lock. */
+    Response.Granted answer() {
+        Duration ttl = Duration.ofNanos(endNanos - sinceNanos);
+        Lease lease = new Lease(
+                OptionalLong.of(sinceNanos),
+                ttl,
+                Optional.of(lost),
+                kept.lease().isLive());
+        return new Response.Granted(mode, fencingToken, lease);
+    }
+}

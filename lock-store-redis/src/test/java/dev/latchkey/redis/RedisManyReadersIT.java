@@ -1,0 +1,120 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.spi.Holder;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Thousands of readers of one resource: what each costs the server must not grow with the others. */
+class RedisManyReadersIT extends WithAStore {
+
+    private static final String RESOURCE = "catalogue";
+    private static final int READERS = 4_000;
+
+    private List<Lock> readers(int count, Duration ttl) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> locks.createLock(RESOURCE, ttl))
+                .peek(reader -> assertThat(reader.tryAcquireShared()).isTrue())
+                .toList();
+    }
+
+    private long number(String command) {
+        return Long.parseLong(String.valueOf(server.call(command, "lock:{" + RESOURCE + "}")));
+    }
+
+    /** The last of them waited for longer than a request may take. */
+    @Test
+    void givenThousandsOfReaders_whenAllReleaseAtOnce_thenEachIsAnswered() {
+        List<Lock> readers = readers(READERS, LONG_TTL);
+        Lock writer = locks.createLock(RESOURCE, LONG_TTL);
+        assertThat(writer.tryAcquire()).isFalse();
+
+        List<CompletableFuture<Boolean>> released =
+                readers.stream().map(Lock::releaseAsync).toList();
+
+        assertThat(released).allSatisfy(each -> assertThat(each.join()).isTrue());
+        assertThat(keys.held()).isEmpty();
+        assertThat(writer.tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenManyReaders_whenAWriterWaits_thenTheLastToLeaveHandsOver() {
+        List<Lock> readers = readers(100, LONG_TTL);
+        CompletableFuture<Lock> writing = Background.acquire(locks.createLock(RESOURCE, LONG_TTL));
+        Awaitility.await().until(() -> keys.waiting().size() == 1);
+        assertThat(locks.createLock(RESOURCE, LONG_TTL).tryAcquireShared()).isFalse();
+
+        readers.forEach(reader -> assertThat(reader.release()).isTrue());
+
+        assertThat(writing.join().isAcquired()).isTrue();
+        assertThat(writing.join().fencingToken()).isPresent();
+    }
+
+    @Test
+    void givenManyReaders_whenOneReleasesTwice_thenTheOthersHold() {
+        List<Lock> readers = readers(100, LONG_TTL);
+        Lock one = readers.get(50);
+        assertThat(one.release()).isTrue();
+        assertThat(store.delete(one.key())).isFalse();
+        assertThat(readers.get(51).isAcquired()).isTrue();
+        assertThat(locks.holders(RESOURCE)).hasSize(99);
+
+        assertThat(one.tryAcquireShared()).isTrue();
+
+        assertThat(locks.holders(RESOURCE)).hasSize(100);
+        assertThat(readers).allMatch(Lock::isAcquired);
+    }
+
+    @Test
+    void givenManyReaders_whenOneIsRenewed_thenItsLeaseIsNewAndItsGrantIsNot() {
+        List<Lock> readers = readers(100, LONG_TTL);
+        long granted = System.nanoTime();
+        Lock one = readers.get(50);
+
+        one.refresh(LONG_TTL.multipliedBy(2));
+
+        Duration held = Duration.ofNanos(System.nanoTime() - granted);
+        List<Holder> holders = locks.holders(RESOURCE);
+        assertThat(holders)
+                .hasSize(100)
+                .allSatisfy(each -> assertThat(each.held().orElseThrow()).isGreaterThanOrEqualTo(held))
+                .filteredOn(each -> each.remaining().orElseThrow().compareTo(LONG_TTL) > 0)
+                .hasSize(1);
+        assertThat(number("PTTL")).isGreaterThan(LONG_TTL.multipliedBy(2).toMillis());
+        one.refresh(LONG_TTL.dividedBy(2));
+        assertThat(one.remainingLifetime().orElseThrow()).isLessThan(LONG_TTL);
+        assertThat(readers).allMatch(Lock::isAcquired);
+        assertThat(one.release()).isTrue();
+    }
+
+    /** The lease of the state follows the longest lease of a reader, whichever came last. */
+    @Test
+    void givenManyReaders_whenOneWithAShortLeaseComes_thenTheStateOutlastsTheOthers() {
+        readers(100, LONG_TTL);
+        long before = number("PTTL");
+
+        readers(1, Duration.ofMillis(100));
+
+        assertThat(number("PTTL")).isBetween(before - LONG_TTL.toMillis() / 2, before);
+    }
+
+    /** Crashed readers must not fill the server beside one that stays. */
+    @Test
+    void givenManyReadersCrashed_whenOthersComeAndGo_thenTheStateForgetsThem() {
+        readers(1, LONG_TTL);
+        long one = number("STRLEN");
+        readers(200, Duration.ofMillis(100));
+
+        Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ZERO).until(() -> {
+            readers(1, LONG_TTL).forEach(Lock::release);
+            return number("STRLEN") <= 2 * one;
+        });
+    }
+}

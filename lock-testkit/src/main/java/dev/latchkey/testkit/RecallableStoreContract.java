@@ -1,0 +1,214 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.RecallableStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Holds that are kept between several uses, their recall and their tokens, as a {@link RecallableStore} has them. */
+@ContractFor(RecallableStore.class)
+public interface RecallableStoreContract extends ExpiringStoreContract {
+
+    @Test
+    default void givenAStickyHold_whenAnotherIsRefused_thenItIsRecalledAndTheOtherIsToldSo(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        CompletionStage<Void> recalled = recalled(store.save(sticky(fixture.key())));
+
+        Response refusal = store.save(exclusive(fixture.key()));
+
+        assertThat(refusal).isInstanceOf(Response.Conflicted.class);
+        assertThat(((Response.Conflicted) refusal).isRecalled()).isTrue();
+        awaitDone(recalled);
+    }
+
+    @Test
+    default void givenAStickyHold_whenAnotherWaits_thenItIsRecalled(Fixture fixture) throws Exception {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key holder = fixture.key();
+        CompletionStage<Void> recalled = recalled(store.save(sticky(holder)));
+        Key waiter = fixture.key();
+
+        BackgroundCall<Response> wait =
+                fixture.start(() -> store.waitAndSave(exclusive(waiter), TimeLimits.LIMIT, new CompletableFuture<>()));
+
+        awaitDone(recalled);
+        assertThat(store.delete(holder)).isTrue();
+        granted(fixture.woken(wait));
+    }
+
+    @Test
+    default void givenOthersWait_whenAStickyHoldIsGranted_thenItIsRecalledAtOnce(Fixture fixture) throws Exception {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key holder = fixture.key();
+        granted(store.save(sticky(holder)));
+        Key next = fixture.key();
+        BackgroundCall<Response> first = fixture.startWaiting(() ->
+                store.waitAndSave(sticky(next).with(RetryIntent.AGAIN), TimeLimits.LIMIT, new CompletableFuture<>()));
+        BackgroundCall<Response> second = fixture.startWaiting(() -> store.waitAndSave(
+                exclusive(fixture.key()).with(RetryIntent.AGAIN), TimeLimits.LIMIT, new CompletableFuture<>()));
+
+        assertThat(store.delete(holder)).isTrue();
+
+        awaitDone(recalled(fixture.woken(first)));
+        assertThat(store.delete(next)).isTrue();
+        granted(fixture.woken(second));
+    }
+
+    @Test
+    default void givenAStickyHold_whenItsOwnerRenews_thenItIsNotRecalled(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key key = fixture.key();
+        Response.Granted granted = granted(store.save(sticky(key)));
+
+        Response.Granted renewed = granted(
+                store.refresh(sticky(claiming(key, granted.fencingToken().orElseThrow()))));
+
+        assertThat(renewed.fencingToken()).isEqualTo(granted.fencingToken());
+        assertThat(recalled(granted).toCompletableFuture()).isNotDone();
+        assertThat(store.find(key)).isPresent();
+    }
+
+    @Test
+    default void givenAnOrdinaryHold_whenAnotherIsRefused_thenNobodyIsRecalled(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Response.Granted granted = granted(store.save(exclusive(fixture.key())));
+
+        Response refusal = store.save(exclusive(fixture.key()));
+
+        assertThat(granted.lease().recalled()).isEmpty();
+        assertThat(((Response.Conflicted) refusal).isRecalled()).isFalse();
+    }
+
+    @Test
+    default void givenATokenOfTheRange_whenItIsClaimed_thenItIsThatOfTheHold(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key key = fixture.key();
+        long first = token(store.save(sticky(key)));
+        Key used = claiming(key, first + 7);
+
+        assertThat(token(store.refresh(sticky(used)))).isEqualTo(first + 7);
+
+        assertThat(store.find(used).orElseThrow().fencingToken()).hasValue(first + 7);
+        assertThat(token(store.save(sticky(used)))).isEqualTo(first + 7);
+        assertThat(store.delete(used)).isTrue();
+        assertThat(token(store.save(exclusive(fixture.key())))).isGreaterThan(first + 7);
+    }
+
+    @Test
+    default void givenATokenOutsideOfTheRange_whenItIsClaimed_thenLost(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key key = fixture.key();
+        Request request = sticky(key);
+        long first = token(store.save(request));
+        granted(store.refresh(sticky(claiming(key, first + 7))));
+
+        assertThat(store.refresh(sticky(claiming(key, first + 6)))).isInstanceOf(Response.Lost.class);
+        assertThat(store.refresh(sticky(claiming(key, first + 7 + request.reservedTokens() + 1))))
+                .isInstanceOf(Response.Lost.class);
+    }
+
+    /** A renewal that claims an older token may come late: what was used since was reserved before. */
+    @Test
+    default void givenARenewalWithAShorterTtl_whenTheHolderIsGone_thenWhatWasReservedBeforeIsNotGranted(
+            Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key key = fixture.key();
+        Request request = sticky(key);
+        long first = token(store.save(request));
+        Request shorter = new Request(
+                claiming(key, first),
+                LockMode.EXCLUSIVE,
+                workingTtl(),
+                RetryIntent.ONCE,
+                LeaseChange.SET,
+                "",
+                Duration.ofMillis(1));
+        granted(store.refresh(shorter));
+
+        assertThat(store.delete(key)).isTrue();
+
+        assertThat(token(store.save(exclusive(fixture.key())))).isGreaterThan(first + request.reservedTokens());
+    }
+
+    /** A holder that died may have used all of them. */
+    @Test
+    @Tag("slow")
+    default void givenAStickyHoldExpired_whenAnotherAcquires_thenItsTokenIsGreaterThanAllThatWereReserved(
+            Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        Key key = fixture.key();
+        Request request = sticky(key, shortTtl());
+        long first = token(store.save(request));
+        fixture.awaitExpiry(key);
+
+        long next = Awaitility.await("the resource to be free")
+                                .pollInterval(Duration.ofMillis(10))
+                                .atMost(TimeLimits.LIMIT)
+                                .until(() -> store.save(exclusive(fixture.key())), Response.Granted.class::isInstance)
+                        instanceof Response.Granted granted
+                ? granted.fencingToken().orElseThrow()
+                : 0;
+
+        assertThat(next).isGreaterThan(first + request.reservedTokens());
+    }
+
+    @Test
+    default void givenAStickySharedHold_whenAWriterIsRefused_thenItIsRecalled(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        if (store.capability(dev.latchkey.spi.SharedStore.class).isEmpty()) {
+            return;
+        }
+        Request reads = sticky(fixture.key());
+        Response.Granted granted = granted(store.save(new Request(
+                reads.key(), LockMode.SHARED, reads.ttl(), RetryIntent.ONCE, LeaseChange.EXTEND, "", reads.sticky())));
+        granted(store.save(shared(fixture.key())));
+        assertThat(recalled(granted).toCompletableFuture()).isNotDone();
+
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
+
+        awaitDone(recalled(granted));
+    }
+
+    private static Request sticky(Key key) {
+        return sticky(key, Fixture.LONG_TTL);
+    }
+
+    private static Request sticky(Key key, Duration ttl) {
+        return new Request(
+                key, LockMode.EXCLUSIVE, ttl, RetryIntent.ONCE, LeaseChange.EXTEND, "", Duration.ofSeconds(1));
+    }
+
+    private static Key claiming(Key key, long token) {
+        return key.claiming(Optional.of(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(token))));
+    }
+
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
+    }
+
+    private static CompletionStage<Void> recalled(Response response) {
+        return granted(response).lease().recalled().orElseThrow();
+    }
+
+    private static void awaitDone(CompletionStage<Void> recalled) {
+        Awaitility.await("the recall")
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> recalled.toCompletableFuture().isDone());
+    }
+}

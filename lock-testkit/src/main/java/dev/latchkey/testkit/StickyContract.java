@@ -1,0 +1,328 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.StickyLocks.STICKY;
+import static dev.latchkey.testkit.StickyLocks.sticky;
+import static dev.latchkey.testkit.StickyLocks.usedToken;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Capability;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.ForceReleaseStore;
+import dev.latchkey.spi.RecallableStore;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Locks that stay with the factory that used them last, until another one asks: for a {@link RecallableStore}. */
+@ContractFor(RecallableStore.class)
+public interface StickyContract extends StickyKeyContract {
+
+    @Test
+    default void givenReleased_whenAcquiredAgain_thenNobodyIsAskedAndTheTokenGrows(Fixture fixture) {
+        CountedStore counted = new CountedStore(fixture.store(RecallableStore.class));
+        LockFactory here = fixture.closing(new LockFactory(counted));
+        Lock first = sticky(fixture, here);
+        Lock second = sticky(fixture, here);
+        assertThat(first.tryAcquire()).isTrue();
+        long token = first.fencingToken().orElseThrow();
+        assertThat(first.release()).isTrue();
+        int before = counted.requests();
+
+        List<Long> tokens = IntStream.range(0, 100)
+                .mapToLong(i -> usedToken(i % 2 == 0 ? first : second))
+                .boxed()
+                .toList();
+
+        assertThat(counted.requests()).isEqualTo(before);
+        assertThat(tokens).isSorted().doesNotHaveDuplicates();
+        assertThat(tokens.get(0)).isGreaterThan(token);
+    }
+
+    @Test
+    default void givenKept_whenARivalAcquires_thenItIsGrantedWithAGreaterToken(Fixture fixture) throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        long token = usedToken(lock);
+        long again = usedToken(lock);
+        Lock rival = fixture.lock();
+
+        assertThat(fixture.woken(fixture.start(() -> rival.tryAcquire(TimeLimits.LIMIT))))
+                .isTrue();
+
+        assertThat(again).isGreaterThan(token);
+        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(again);
+        assertThat(lock.tryAcquire()).isFalse();
+        assertThat(rival.release()).isTrue();
+    }
+
+    /** It waits for the recall, so that a lock that nobody uses is not refused. */
+    @Test
+    default void givenKept_whenARivalTries_thenItIsGranted(Fixture fixture) {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        assertThat(usedToken(sticky(fixture, here))).isPositive();
+        Lock rival = fixture.lock();
+
+        boolean isGranted = rival.tryAcquire();
+
+        // On a busy machine the holder may need longer than the try waits.
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> isGranted || rival.tryAcquire());
+    }
+
+    @Test
+    default void givenInUse_whenARivalTries_thenItIsRefusedAndTheReleaseIsReal(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock rival = fixture.lock();
+        assertThat(rival.tryAcquire()).isFalse();
+        assertThat(lock.isAcquired()).isTrue();
+
+        assertThat(lock.release()).isTrue();
+
+        awaitNobodyHolds(store, fixture);
+        assertThat(rival.tryAcquire()).isTrue();
+    }
+
+    @Test
+    default void givenInUse_whenARivalWaits_thenItIsGrantedByTheRelease(Fixture fixture) throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+        Lock rival = fixture.lock();
+        BackgroundCall<Boolean> wait = fixture.startWaiting(() -> rival.tryAcquire(TimeLimits.LIMIT));
+
+        assertThat(lock.release()).isTrue();
+
+        assertThat(fixture.woken(wait)).isTrue();
+        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    @Test
+    default void givenTwoLocksOfOneFactory_whenOneHolds_thenTheOtherWaitsForItHere(Fixture fixture) throws Exception {
+        CountedStore counted = new CountedStore(fixture.store(RecallableStore.class));
+        LockFactory here = fixture.closing(new LockFactory(counted));
+        Lock first = sticky(fixture, here);
+        Lock second = sticky(fixture, here);
+        assertThat(first.tryAcquire()).isTrue();
+        long token = first.fencingToken().orElseThrow();
+        int before = counted.requests();
+        assertThat(second.tryAcquire()).isFalse();
+        BackgroundCall<Boolean> wait = fixture.startWaiting(() -> second.tryAcquire(TimeLimits.LIMIT));
+
+        assertThat(first.release()).isTrue();
+
+        assertThat(fixture.woken(wait)).isTrue();
+        assertThat(second.fencingToken().orElseThrow()).isGreaterThan(token);
+        assertThat(counted.requests()).isEqualTo(before);
+        assertThat(first.tryAcquire()).isFalse();
+        assertThat(first.isAcquired()).isFalse();
+        assertThat(second.isAcquired()).isTrue();
+    }
+
+    @Test
+    default void givenALockWaitsHere_whenItsTimeIsOver_thenItHoldsNothingAndTheHolderKeepsAll(Fixture fixture)
+            throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock first = sticky(fixture, here);
+        Lock second = sticky(fixture, here);
+        assertThat(first.tryAcquire()).isTrue();
+
+        assertThat(second.tryAcquire(Duration.ofMillis(20))).isFalse();
+
+        assertThat(second.isAcquired()).isFalse();
+        assertThat(first.isAcquired()).isTrue();
+        assertThat(first.release()).isTrue();
+        assertThat(second.tryAcquire()).isTrue();
+    }
+
+    @Test
+    default void givenALockWaitsHere_whenItIsInterrupted_thenTheNextIsGranted(Fixture fixture) throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock first = sticky(fixture, here);
+        assertThat(first.tryAcquire()).isTrue();
+        BackgroundCall<Boolean> interrupted =
+                fixture.startWaiting(() -> sticky(fixture, here).tryAcquire(STICKY));
+        Lock third = sticky(fixture, here);
+        BackgroundCall<Boolean> wait = fixture.startWaiting(() -> third.tryAcquire(TimeLimits.LIMIT));
+
+        interrupted.interrupt();
+
+        assertThatThrownBy(interrupted::result).isInstanceOf(InterruptedException.class);
+        assertThat(first.release()).isTrue();
+        assertThat(fixture.woken(wait)).isTrue();
+    }
+
+    @Test
+    default void givenRefreshed_whenAsked_thenTheTokenIsTheSameAndItIsKeptAfterwards(Fixture fixture) {
+        CountedStore counted = new CountedStore(fixture.store(RecallableStore.class));
+        LockFactory here = fixture.closing(new LockFactory(counted));
+        Lock lock = sticky(fixture, here);
+        assertThat(usedToken(lock)).isPositive();
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+
+        assertThat(lock.refresh().fencingToken()).hasValue(token);
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lock.fencingToken()).hasValue(token);
+        assertThat(lock.release()).isTrue();
+        int before = counted.requests();
+        assertThat(usedToken(lock)).isGreaterThan(token);
+        assertThat(counted.requests()).isEqualTo(before);
+    }
+
+    @Test
+    default void givenForcedWhileKept_whenAcquired_thenTheStoreIsAsked(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        assertThat(usedToken(lock)).isPositive();
+        long shown = store.holders(fixture.resource()).get(0).fencingToken().orElseThrow();
+
+        assertThat(store.forceRelease(fixture.resource(), shown)).isTrue();
+
+        Lock rival = fixture.lock();
+        assertThat(rival.tryAcquire()).isTrue();
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !lock.tryAcquire());
+        assertThat(lock.isAcquired()).isFalse();
+    }
+
+    @Test
+    default void givenForcedWhileInUse_whenTold_thenTheHolderLosesIt(Fixture fixture) throws Exception {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        CompletableFuture<LossReason> lost = new CompletableFuture<>();
+        Lock lock = here.lock(fixture.resource())
+                .ttl(Fixture.LONG_TTL)
+                .sticky(STICKY)
+                .onLost(lost::complete)
+                .create();
+        assertThat(usedToken(lock)).isPositive();
+        assertThat(lock.tryAcquire()).isTrue();
+        long shown = store.holders(fixture.resource()).get(0).fencingToken().orElseThrow();
+
+        assertThat(store.forceRelease(fixture.resource(), shown)).isTrue();
+
+        assertThat(lost.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
+        assertThat(lock.isExpired()).isTrue();
+        assertThatThrownBy(lock::refresh).isInstanceOf(LockLostException.class);
+        assertThat(sticky(fixture, here).tryAcquire()).isTrue();
+    }
+
+    /** One that goes back and forth is not kept: the next rival need not recall it. */
+    @Test
+    default void givenRecalledSoon_whenReleasedTheNextTime_thenItIsNotKept(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(lock.release()).isTrue();
+
+        assertThat(usedToken(lock)).isPositive();
+
+        awaitNobodyHolds(store, fixture);
+    }
+
+    /** What is not kept is released in the store: whoever waits here is woken to ask there. */
+    @Test
+    default void givenRecalledSoonAndInUse_whenALockWaitsHere_thenItIsGrantedByTheRelease(Fixture fixture)
+            throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock first = sticky(fixture, here);
+        assertThat(first.tryAcquire()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(first.release()).isTrue();
+        assertThat(first.tryAcquire()).isTrue();
+        Lock second = sticky(fixture, here);
+        BackgroundCall<Boolean> wait = fixture.startWaiting(() -> second.tryAcquire(TimeLimits.LIMIT));
+
+        assertThat(first.release()).isTrue();
+
+        assertThat(fixture.woken(wait)).isTrue();
+    }
+
+    /** What is kept ends by itself: nobody renews it. */
+    @Test
+    @Tag("slow")
+    default void givenKept_whenItsTimeIsOver_thenItIsAskedForAnewWithAGreaterToken(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        LockFactory here = fixture.closing(new LockFactory(store));
+        Lock lock =
+                here.lock(fixture.resource()).ttl(shortTtl()).sticky(shortTtl()).create();
+        long token = usedToken(lock);
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl().multipliedBy(2));
+        Response.Granted rival = Requests.granted(store.save(exclusive(fixture.key(), shortTtl())));
+        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+        assertThat(lock.tryAcquire()).isFalse();
+
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::tryAcquire);
+
+        assertThat(lock.fencingToken().orElseThrow())
+                .isGreaterThan(rival.fencingToken().orElseThrow());
+    }
+
+    /** Each hold has its whole TTL, however long what is kept has been kept. */
+    @Test
+    @Tag("slow")
+    default void givenKeptForLongerThanSticky_whenAcquired_thenItHasItsWholeTtl(Fixture fixture) {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = here.lock(fixture.resource())
+                .ttl(workingTtl())
+                .sticky(shortTtl())
+                .create();
+        long token = usedToken(lock);
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+
+        long before = System.nanoTime();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        Duration took = Duration.ofNanos(System.nanoTime() - before);
+        assertThat(lock.remainingLifetime().orElseThrow().plus(took))
+                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
+        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    @Test
+    default void givenStickyAndPlainLocks_whenAllCycle_thenTheyExcludeEachOtherAndTokensGrow(Fixture fixture)
+            throws Exception {
+        List<LockFactory> factories = IntStream.range(0, 3)
+                .mapToObj(i -> fixture.closing(new LockFactory(fixture.store())))
+                .toList();
+        StickyCycles cycles = new StickyCycles(fixture.resource(), Duration.ofSeconds(2));
+        List<BackgroundCall<Integer>> calls = IntStream.range(0, 6)
+                .mapToObj(i -> fixture.start(() -> cycles.run(factories.get(i % 3), i)))
+                .toList();
+
+        for (BackgroundCall<Integer> call : calls) {
+            assertThat(call.result()).isPositive();
+        }
+
+        assertThat(cycles.violations()).isEmpty();
+    }
+
+    @Test
+    default void givenAStoreThatRecalls_whenAskedForItsCapability_thenItHasIt(Fixture fixture) {
+        assertThat(fixture.locks().supports(Capability.STICKY)).isTrue();
+    }
+
+    /** Nobody asks for it: a recall that was sent before may come late, and ends what is kept as well. */
+    private static void awaitNobodyHolds(ForceReleaseStore store, Fixture fixture) {
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> store.holders(fixture.resource()).isEmpty());
+    }
+}

@@ -1,0 +1,105 @@
+package dev.latchkey.fuzz;
+
+import dev.latchkey.Glimpse;
+import dev.latchkey.Lock;
+import dev.latchkey.LockMode;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** A Lock of a {@link StickySchedule}, and what it believes. */
+final class StickyActor {
+
+    private final String name;
+    private final StickySchedule.Node process;
+    private final Lock lock;
+    private final Glimpse glimpse;
+    private final boolean received;
+    private @Nullable Object hold;
+    private OptionalLong token = OptionalLong.empty();
+    private boolean isNew;
+    private boolean hasLost;
+    private int waiting;
+
+    StickyActor(String name, StickySchedule.Node process, Lock lock) {
+        this.name = name;
+        this.process = process;
+        this.lock = lock;
+        this.glimpse = Glimpse.of(lock);
+        this.received = glimpse.key().held().isPresent();
+    }
+
+    String name() {
+        return name;
+    }
+
+    StickySchedule.Node process() {
+        return process;
+    }
+
+    Lock lock() {
+        return lock;
+    }
+
+    /** Who is dead believes nothing. */
+    boolean isLive() {
+        return !process.border().isDead();
+    }
+
+    boolean isHeld() {
+        return glimpse.isHeld();
+    }
+
+    boolean isExclusive() {
+        return glimpse.isHeld() && glimpse.mode() == LockMode.EXCLUSIVE;
+    }
+
+    OptionalLong fencingToken() {
+        return glimpse.fencingToken();
+    }
+
+    /** Whether one of its holds was lost so far: what the store still has of it ends with its lease. */
+    boolean hasLost() {
+        return hasLost;
+    }
+
+    void beginsToWait() {
+        waiting++;
+    }
+
+    void endsToWait() {
+        waiting--;
+    }
+
+    /** Whether a call of it waits for others. */
+    boolean isWaiting() {
+        return waiting > 0;
+    }
+
+    /** Notes whether an exclusive hold has begun: one that was taken for shared without an answer may come back. */
+    void look() {
+        Object current = glimpse.hold();
+        hasLost |= glimpse.loss() != null || (current != null && !glimpse.isHeld());
+        OptionalLong currentToken = glimpse.fencingToken();
+        if (current != hold) {
+            token = OptionalLong.empty();
+        }
+        if (currentToken.isPresent() && !currentToken.equals(token)) {
+            isNew = true;
+            token = currentToken;
+        }
+        hold = current;
+    }
+
+    boolean isNew() {
+        return isNew;
+    }
+
+    void seen() {
+        isNew = false;
+    }
+
+    /** Whether what it holds may be what another has given it. */
+    boolean isReceived() {
+        return received;
+    }
+}
