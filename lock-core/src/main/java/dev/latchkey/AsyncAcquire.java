@@ -72,12 +72,11 @@ final class AsyncAcquire {
     }
 
     /** Lets go of what nobody wants that it was granted to, unless another call counts on it. Sends nobody away who waits. */
-    static void giveBack(LockEngine engine, @Nullable HoldTracker granted) {
+    static void giveBack(LockEngine engine, Optional<HoldTracker> granted) {
         engine.mutex.takeUninterruptibly();
         try {
-            if (granted != null && engine.state().isCurrent(granted) && granted.disclaim()) {
-                engine.held().endUnwanted();
-            }
+            granted.filter(hold -> engine.state().isCurrent(hold) && hold.disclaim())
+                    .ifPresent(unwanted -> engine.held().endUnwanted());
         } finally {
             engine.endTurn();
         }
@@ -86,7 +85,7 @@ final class AsyncAcquire {
     private void begin(boolean triesOnce) throws InterruptedException {
         try {
             if (!engine.mutex.takeToWait(withdrawn, end)) {
-                result.complete(new Acquired(engine.reported(call, Outcome.BUSY), null));
+                result.complete(new Acquired(engine.reported(call, Outcome.BUSY), Optional.empty()));
                 return;
             }
             // In the turn: what another call was granted since is not to be asked for in a way that can be withdrawn.
@@ -173,7 +172,7 @@ final class AsyncAcquire {
 
     private void finish(Outcome settled) {
         Outcome outcome = engine.reported(call, engine.endedIfClosed(false, settled));
-        Acquired ended = new Acquired(outcome, engine.state().tracker().orElse(null));
+        Acquired ended = new Acquired(outcome, engine.state().tracker());
         endTurn();
         result.complete(ended);
     }

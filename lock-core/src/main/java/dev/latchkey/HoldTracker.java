@@ -6,6 +6,7 @@ import dev.latchkey.events.HoldRecord;
 import dev.latchkey.events.LockEvents;
 import dev.latchkey.spi.RefreshResult;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -20,9 +21,9 @@ final class HoldTracker {
     /**
      * How an acquire that could wait has ended.
      *
-     * @param hold what the Lock held when its turn ended; null if nothing
+     * @param hold what the Lock held when its turn ended
      */
-    record Acquired(Outcome outcome, @Nullable HoldTracker hold) {}
+    record Acquired(Outcome outcome, Optional<HoldTracker> hold) {}
 
     private final long sinceNanos = System.nanoTime();
     private @Nullable Future<?> alarm;

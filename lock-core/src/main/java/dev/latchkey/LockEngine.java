@@ -118,8 +118,7 @@ final class LockEngine {
     Acquired acquireInTurn(LockMode mode, Deadline end, AcquireCall call, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
         try {
-            Outcome outcome = reported(call, waitInTurn(mode, end, withdrawn));
-            return new Acquired(outcome, state.tracker().orElse(null));
+            return new Acquired(reported(call, waitInTurn(mode, end, withdrawn)), state.tracker());
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {
