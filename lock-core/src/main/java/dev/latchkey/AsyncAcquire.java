@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Hold.PendingRequest;
+import dev.latchkey.HoldTracker.Acquired;
 import dev.latchkey.LockListener.Operation;
 import dev.latchkey.events.AcquireCall;
 import dev.latchkey.events.AcquireCall.Outcome;
@@ -15,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,9 +34,8 @@ final class AsyncAcquire {
     private final LockMode mode;
     private final Deadline end;
     private final CompletableFuture<Void> withdrawn;
-    private final Consumer<@Nullable HoldTracker> inTurn;
     private final AcquireCall call;
-    private final CompletableFuture<Outcome> result = new CompletableFuture<>();
+    private final CompletableFuture<Acquired> result = new CompletableFuture<>();
     private int lateGrants;
 
     private AsyncAcquire(
@@ -44,8 +43,7 @@ final class AsyncAcquire {
             LockEngine engine,
             LockMode mode,
             Duration maxWait,
-            CompletableFuture<Void> withdrawn,
-            Consumer<@Nullable HoldTracker> inTurn) {
+            CompletableFuture<Void> withdrawn) {
         this.context = context;
         this.engine = engine;
         this.store = context.store().capability(AsyncBlockingStore.class);
@@ -53,51 +51,51 @@ final class AsyncAcquire {
         this.mode = context.supported(mode);
         this.end = Deadline.in(maxWait);
         this.withdrawn = withdrawn;
-        this.inTurn = inTurn;
         this.call = context.events().acquire(engine.state().resource(), mode);
     }
 
     /**
      * Starts an acquire, on a thread that may wait for other calls of the Lock: and for rivals, if the store needs a thread for
      * that, or the Lock holds something already.
-     *
-     * @param inTurn gets what is held, if the acquire was granted something
      */
-    static CompletionStage<Outcome> start(
+    static CompletionStage<Acquired> start(
             FactoryContext context,
             LockEngine engine,
             LockMode mode,
             Duration maxWait,
-            CompletableFuture<Void> withdrawn,
-            Consumer<@Nullable HoldTracker> inTurn)
+            CompletableFuture<Void> withdrawn)
             throws InterruptedException {
         context.checkOpen();
-        AsyncAcquire acquire = new AsyncAcquire(context, engine, mode, maxWait, withdrawn, inTurn);
+        AsyncAcquire acquire = new AsyncAcquire(context, engine, mode, maxWait, withdrawn);
         acquire.begin(maxWait.isZero());
         return acquire.result;
     }
 
     /** Lets go of what nobody wants that it was granted to, unless another call counts on it. Sends nobody away who waits. */
-    static void giveBack(LockEngine engine, @Nullable HoldTracker granted) {
+    static void giveBack(LockEngine engine, Optional<HoldTracker> granted) {
         engine.mutex.takeUninterruptibly();
         try {
-            if (granted != null && engine.state().isCurrent(granted) && granted.disclaim()) {
-                engine.held().endUnwanted();
-            }
+            granted.filter(hold -> engine.state().isCurrent(hold) && hold.disclaim())
+                    .ifPresent(unwanted -> engine.held().endUnwanted());
         } finally {
             engine.endTurn();
         }
     }
 
     private void begin(boolean triesOnce) throws InterruptedException {
-        if (!engine.mutex.takeToWait(withdrawn, end)) {
-            result.complete(engine.reported(call, Outcome.BUSY));
-            return;
-        }
-        // In the turn: what another call was granted since is not to be asked for in a way that can be withdrawn.
-        if (store.isEmpty() || triesOnce || engine.state().mayHold()) {
-            result.complete(onThisThread());
-            return;
+        try {
+            if (!engine.mutex.takeToWait(withdrawn, end)) {
+                result.complete(new Acquired(engine.reported(call, Outcome.BUSY), Optional.empty()));
+                return;
+            }
+            // In the turn: what another call was granted since is not to be asked for in a way that can be withdrawn.
+            if (store.isEmpty() || triesOnce || engine.state().mayHold()) {
+                result.complete(engine.acquireInTurn(mode, end, call, withdrawn));
+                return;
+            }
+        } catch (InterruptedException | RuntimeException | Error e) {
+            call.failed(e);
+            throw e;
         }
         engine.held().active().waits();
         try {
@@ -106,22 +104,6 @@ final class AsyncAcquire {
             ask(store.get());
         } catch (RuntimeException | Error e) {
             fail(e);
-        }
-    }
-
-    private Outcome onThisThread() throws InterruptedException {
-        try {
-            Outcome outcome = engine.acquireInTurn(mode, end, withdrawn);
-            inTurn.accept(engine.state().tracker().orElse(null));
-            return engine.reported(call, outcome);
-        } catch (InterruptedException e) {
-            call.failed(e);
-            throw engine.held().brokenOff(e);
-        } catch (RuntimeException | Error e) {
-            call.failed(e);
-            throw e;
-        } finally {
-            engine.endTurn();
         }
     }
 
@@ -190,9 +172,9 @@ final class AsyncAcquire {
 
     private void finish(Outcome settled) {
         Outcome outcome = engine.reported(call, engine.endedIfClosed(false, settled));
-        inTurn.accept(engine.state().tracker().orElse(null));
+        Acquired ended = new Acquired(outcome, engine.state().tracker());
         endTurn();
-        result.complete(outcome);
+        result.complete(ended);
     }
 
     private void fail(Throwable failure) {

@@ -1,10 +1,12 @@
 package dev.latchkey;
 
 import dev.latchkey.LockListener.End;
+import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.events.HoldRecord;
 import dev.latchkey.events.LockEvents;
 import dev.latchkey.spi.RefreshResult;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -15,6 +17,13 @@ import org.jspecify.annotations.Nullable;
  * compared with it, so that they never touch the next hold.
  */
 final class HoldTracker {
+
+    /**
+     * How an acquire that could wait has ended.
+     *
+     * @param hold what the Lock held when its turn ended
+     */
+    record Acquired(Outcome outcome, Optional<HoldTracker> hold) {}
 
     private final long sinceNanos = System.nanoTime();
     private @Nullable Future<?> alarm;

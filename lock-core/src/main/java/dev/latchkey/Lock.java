@@ -4,6 +4,7 @@ import dev.latchkey.ActiveLocks.LeakDetector;
 import dev.latchkey.LockConflictedException.Reason;
 import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.multi.MultiLockStore;
+import dev.latchkey.threads.AsyncResult.Done;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -15,7 +16,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -205,14 +205,12 @@ public final class Lock implements AutoCloseable {
             throw new UnsupportedOperationException("lock \"" + LockException.shown(resource)
                     + "\": interruptOnLoss() has no thread to interrupt after an asynchronous acquire: use onLost()");
         }
-        AtomicReference<@Nullable HoldTracker> granted = new AtomicReference<>();
         return context.threads()
                 .asyncCalls()
-                .start(
-                        withdrawn -> AsyncAcquire.start(
-                                        context, engine, LockMode.EXCLUSIVE, checked, withdrawn, granted::set)
-                                .thenApply(outcome -> acquired(outcome, checked)),
-                        lock -> AsyncAcquire.giveBack(lock.engine, granted.get()));
+                .start(withdrawn -> AsyncAcquire.start(context, engine, LockMode.EXCLUSIVE, checked, withdrawn)
+                        .thenApply(ended -> new Done<>(
+                                acquired(ended.outcome(), checked),
+                                () -> AsyncAcquire.giveBack(engine, ended.hold()))));
     }
 
     /**
@@ -398,7 +396,7 @@ public final class Lock implements AutoCloseable {
     public CompletableFuture<Lock> refreshAsync() {
         return context.threads()
                 .asyncCalls()
-                .start(withdrawn -> CompletableFuture.completedFuture(refresh()), lock -> {});
+                .start(withdrawn -> CompletableFuture.completedFuture(new Done<>(refresh(), () -> {})));
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Hold.PendingRequest;
+import dev.latchkey.HoldTracker.Acquired;
 import dev.latchkey.LockListener.Change;
 import dev.latchkey.LockListener.Operation;
 import dev.latchkey.events.AcquireCall;
@@ -103,21 +104,21 @@ final class LockEngine {
         }
         AcquireCall call = context.events().acquire(state.resource(), mode);
         try {
-            return acquireWithin(mode, maxWait, call, withdrawn);
+            Deadline end = Deadline.in(maxWait);
+            return mutex.takeToWait(withdrawn, end)
+                    ? acquireInTurn(mode, end, call, withdrawn).outcome()
+                    : reported(call, Outcome.BUSY);
         } catch (InterruptedException | RuntimeException | Error e) {
             call.failed(e);
             throw e;
         }
     }
 
-    private Outcome acquireWithin(LockMode mode, Duration maxWait, AcquireCall call, CompletableFuture<Void> withdrawn)
+    /** Acquires in the turn, which has been taken and is ended here. */
+    Acquired acquireInTurn(LockMode mode, Deadline end, AcquireCall call, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
-        Deadline end = Deadline.in(maxWait);
-        if (!mutex.takeToWait(withdrawn, end)) {
-            return reported(call, Outcome.BUSY);
-        }
         try {
-            return reported(call, acquireInTurn(mode, end, withdrawn));
+            return new Acquired(reported(call, waitInTurn(mode, end, withdrawn)), state.tracker());
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {
@@ -145,7 +146,8 @@ final class LockEngine {
         return outcome;
     }
 
-    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn) throws InterruptedException {
+    private Outcome waitInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
         boolean isHeld = held.isHeld();
         if (isHeld) {
             releaser.promotes(withdrawn);

@@ -1,10 +1,10 @@
 package dev.latchkey.threads;
 
+import dev.latchkey.threads.AsyncResult.Done;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,19 +36,18 @@ public final class AsyncCalls {
          * @return completes with the result, when it may do so later, on a thread that may wait
          * @throws Exception what the future is to fail with
          */
-        CompletionStage<T> call(CompletableFuture<Void> withdrawn) throws Exception;
+        CompletionStage<Done<T>> call(CompletableFuture<Void> withdrawn) throws Exception;
     }
 
     /**
      * Starts a call.
      *
-     * @param call what to do
-     * @param undo what to do with a result that comes although the future was completed otherwise, as by its cancellation
+     * @param call what to do; it is undone if the future was completed otherwise meanwhile, as by its cancellation
      * @return completes with the result; whoever completes it before withdraws the call
      * @param <T> the type of the result
      */
-    public <T> AsyncResult<T> start(Call<T> call, Consumer<? super T> undo) {
-        AsyncResult<T> result = new AsyncResult<>(threads, undo);
+    public <T> AsyncResult<T> start(Call<T> call) {
+        AsyncResult<T> result = new AsyncResult<>(threads);
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
         var unusedWithdrawal = result.whenComplete((done, failure) -> withdrawn.complete(null));
         threads.execute(() -> {
@@ -56,7 +55,7 @@ public final class AsyncCalls {
                 return;
             }
             try {
-                var unused = call.call(withdrawn).whenComplete((done, failure) -> settle(result, done, failure, undo));
+                var unused = call.call(withdrawn).whenComplete((done, failure) -> settle(result, done, failure));
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
@@ -83,16 +82,19 @@ public final class AsyncCalls {
         return result;
     }
 
-    private static <T> void settle(
-            CompletableFuture<T> result, T done, @Nullable Throwable failure, Consumer<? super T> undo) {
-        if (failure != null) {
-            result.completeExceptionally(
-                    failure instanceof CompletionException && failure.getCause() != null
-                            ? failure.getCause()
-                            : failure);
-        } else if (!result.complete(done)) {
-            undo.accept(done);
+    private static <T> void settle(AsyncResult<T> result, @Nullable Done<T> done, @Nullable Throwable failure) {
+        if (done != null) {
+            result.settle(done);
+        } else {
+            result.completeExceptionally(cause(failure));
         }
+    }
+
+    private static Throwable cause(@Nullable Throwable failure) {
+        if (failure == null) {
+            return new IllegalStateException("the call has completed without a result");
+        }
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /**
