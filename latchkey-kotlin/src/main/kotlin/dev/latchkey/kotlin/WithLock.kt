@@ -3,6 +3,7 @@ package dev.latchkey.kotlin
 import dev.latchkey.Lock
 import dev.latchkey.LockBuilder
 import dev.latchkey.LockLostException
+import dev.latchkey.LossReason
 import kotlin.time.Duration
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
@@ -60,19 +61,21 @@ public suspend fun <T> LockBuilder.withLock(
 }
 
 private suspend fun <T> Lock.whileHeld(block: suspend CoroutineScope.(lock: Lock) -> T): T = coroutineScope {
-    onLost { reason -> cancel(LossCancellation("the lock is lost: $reason")) }
+    onLost { reason -> cancel(LossCancellation(this@whileHeld, reason)) }
     block(this@whileHeld)
 }
 
 /** The end of a block whose lock is lost. To its caller it is a failure, for nobody has cancelled that one. */
-private class LossCancellation(message: String) : CancellationException(message)
+private class LossCancellation(val lock: Lock, val reason: LossReason) :
+    CancellationException("the lock is lost: $reason")
 
 /** Releases after a failure of the block, and returns what to throw. */
 private suspend fun Lock.closedAfter(failure: Throwable): Throwable {
-    val isCancelledByLoss = failure is LossCancellation && currentCoroutineContext().isActive
+    val isCancelledByLoss =
+        failure is LossCancellation && failure.lock === this && currentCoroutineContext().isActive
     return withContext(NonCancellable) {
         // Before it is closed, because a refresh throws the loss also if the block has seen it already.
-        val loss = if (isCancelledByLoss) failureOf { refreshAsync().await() } as? LockLostException else null
+        val loss = if (isCancelledByLoss) lossAfter(failure) else null
         val shown = loss ?: failureOf { closeAsync().await() }
         if (loss != null) {
             closeSuspending()
@@ -84,6 +87,19 @@ private suspend fun Lock.closedAfter(failure: Throwable): Throwable {
         }
     }
 }
+
+/** The loss as the Lock tells of it; it knows of none any more if the block has released, closed or acquired it since. */
+private suspend fun Lock.lossAfter(cancellation: LossCancellation): LockLostException =
+    failureOf { refreshAsync().await() } as? LockLostException
+        ?: LockLostException(name(), "it was lost while a block ran under it", cancellation.reason)
+
+/** The resource; a Lock of several has no key to name it. */
+private fun Lock.name(): String =
+    try {
+        key().resource()
+    } catch (several: UnsupportedOperationException) {
+        toString()
+    }
 
 private suspend fun failureOf(call: suspend () -> Unit): Throwable? =
     try {

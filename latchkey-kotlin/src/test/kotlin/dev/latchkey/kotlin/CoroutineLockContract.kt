@@ -6,6 +6,7 @@ import dev.latchkey.LockBuilder
 import dev.latchkey.LockConflictedException
 import dev.latchkey.LockFactory
 import dev.latchkey.LockLostException
+import dev.latchkey.LossReason
 import dev.latchkey.spi.PersistingStore
 import dev.latchkey.testkit.Fixture.LONG_TTL
 import dev.latchkey.testkit.TimeLimits.LIMIT
@@ -234,6 +235,36 @@ abstract class CoroutineLockContract {
         }
 
         assertThat(failure).isInstanceOf(LockLostException::class.java)
+    }
+
+    /** Each leaves a Lock that knows of no loss any more. */
+    @Test
+    fun givenTheLockIsLost_whenTheBlockReleasesClosesOrAcquiresIt_thenTheCallerIsToldAllTheSame() = test {
+        val ends =
+            mapOf<String, suspend (Lock) -> Unit>(
+                "release" to { it.releaseSuspending() },
+                "close" to { it.close() },
+                "refresh and acquire" to { lock ->
+                    failureOf { withContext(NonCancellable) { lock.refreshSuspending() } }
+                    withContext(NonCancellable) { lock.acquireSuspending() }
+                },
+            )
+        for ((name, end) in ends) {
+            val failure = failureOf {
+                builder().withLock { lock ->
+                    lose(lock)
+                    try {
+                        awaitCancellation()
+                    } finally {
+                        end(lock)
+                    }
+                }
+            }
+
+            assertThat(failure).`as`(name).isInstanceOf(LockLostException::class.java)
+            assertThat((failure as LockLostException).reason()).`as`(name).isEqualTo(LossReason.FORCED)
+            held().close()
+        }
     }
 
     @Test
