@@ -108,12 +108,12 @@ final class RedisPermits implements PermitStore, BlockingStore {
             waiters.handedOver(reply, sent.sinceNanos(), sent.generation());
             if (!wasHeld(reply)) {
                 // The driver may have repeated the command. Then the reply that said who was granted something is lost.
-                waiters.askAgain();
+                waiters.askAgain(key.resource());
             }
             return wasHeld(reply);
         } catch (LockStorageException e) {
             // A waiter may have been granted permits without being told.
-            waiters.askAgain();
+            waiters.askAgain(key.resource());
             throw e;
         }
     }

@@ -76,12 +76,12 @@ final class Releases {
             boolean wasOurs = wasOurs(key, reply);
             if (!wasOurs) {
                 // The driver may have repeated the command. Then the reply that said who was granted it is lost.
-                waiters.askAgain();
+                waiters.askAgain(key.resource());
             }
             return wasOurs;
         } catch (LockStorageException e) {
             // A waiter may have been granted it without being told.
-            waiters.askAgain();
+            waiters.askAgain(key.resource());
             throw e;
         }
     }

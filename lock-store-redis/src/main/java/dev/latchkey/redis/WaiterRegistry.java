@@ -193,6 +193,14 @@ final class WaiterRegistry {
         waiting.values().forEach(entry -> entry.waiter.askAgain());
     }
 
+    /** Has those who wait for a resource ask again: what they were granted may have been missed. */
+    void askAgain(String resource) {
+        waiting.values().stream()
+                .map(entry -> entry.waiter)
+                .filter(waiter -> waiter.resource().equals(resource))
+                .forEach(Waiter::askAgain);
+    }
+
     /** The messages may come from another server from now on, with another clock. */
     void disconnected() {
         kept.recallAll();

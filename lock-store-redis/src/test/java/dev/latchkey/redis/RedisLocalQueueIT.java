@@ -14,6 +14,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
@@ -26,6 +27,7 @@ class RedisLocalQueueIT extends WithAStore {
 
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{report}";
+    private static final int MANY = 20;
 
     private RedisStore elsewhere;
 
@@ -100,6 +102,7 @@ class RedisLocalQueueIT extends WithAStore {
                 RedisStore slow = open("redis://" + proxy.address())) {
             Key holder = Key.of(RESOURCE);
             granted(slow.save(exclusive(holder, LONG_TTL)));
+            haveSubscribed(slow);
             proxy.delay(late);
             BackgroundWait first = first(slow);
             proxy.delay(Duration.ZERO);
@@ -108,7 +111,10 @@ class RedisLocalQueueIT extends WithAStore {
 
             BackgroundWait third = queued(BackgroundWait.in(slow, request()));
 
-            assertThat(keys.waiting().get(2)).contains(third.key().token());
+            List<String> inOrder = keys.waiting().stream()
+                    .filter(waiter -> waiter.startsWith(STATE))
+                    .toList();
+            assertThat(inOrder.get(2)).contains(third.key().token());
             assertThat(slow.delete(holder)).isTrue();
             first.grant();
             assertThat(slow.delete(first.key())).isTrue();
@@ -117,6 +123,35 @@ class RedisLocalQueueIT extends WithAStore {
             assertThat(slow.delete(second.key())).isTrue();
             third.grant();
         }
+    }
+
+    /** Only what waits for that resource may have missed its grant. */
+    @Test
+    void givenOthersWaitElsewhere_whenAHoldGrantedInTurnIsReleasedThatWasForced_thenTheyAreNotAsked() throws Exception {
+        Key holder = held();
+        BackgroundWait first = first(store);
+        assertThat(store.delete(holder)).isTrue();
+        long token = first.grant().fencingToken().orElseThrow();
+        List<BackgroundWait> others = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            String name = RESOURCE + i;
+            granted(elsewhere.save(exclusive(Key.of(name), LONG_TTL)));
+            others.add(queued(BackgroundWait.in(store, exclusive(Key.of(name), LONG_TTL))));
+        }
+        assertThat(elsewhere.forceRelease(RESOURCE, token)).isTrue();
+        keys.resetCommands();
+
+        assertThat(store.delete(first.key())).isFalse();
+
+        BackgroundWait.in(store, request()).grant();
+        assertThat(keys.commands().get("evalsha")).isLessThan(MANY);
+        assertThat(others).noneMatch(wait -> wait.call().isDone());
+    }
+
+    /** Else the first waiter would ask a second time. */
+    private void haveSubscribed(RedisStore waiting) {
+        granted(waiting.save(exclusive(Key.of("other"), LONG_TTL)));
+        queued(BackgroundWait.in(waiting, exclusive(Key.of("other"), LONG_TTL)));
     }
 
     private static void awaitPassed(Duration time) {
