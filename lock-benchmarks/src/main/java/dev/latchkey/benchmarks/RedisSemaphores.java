@@ -103,7 +103,7 @@ final class RedisSemaphores implements Contest {
         return List.of(
                 Table.alone(placement, ALL),
                 new Table("threads", "contended: 8 threads of one JVM, two permits", placement, 1, 8, 1, 2, ALL),
-                new Table("processes", "contended: 4 JVMs of 2 threads, two permits", placement, 4, 2, 1, 1, ALL));
+                new Table("processes", "contended: 4 JVMs of 2 threads, two permits", placement, 4, 2, 1, 3, ALL));
     }
 
     @Override
