@@ -304,6 +304,7 @@ class LeaderElectionFaultsTest {
             election.close();
             return true;
         });
+        closing.awaitWaiting();
         grant.end();
 
         assertThat(closing.result()).isTrue();
