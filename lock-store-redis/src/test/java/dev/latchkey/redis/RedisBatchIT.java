@@ -180,7 +180,8 @@ class RedisBatchIT extends WithAStore {
             var renewed = (BatchAttempt.Granted)
                     patient.saveAll(held.stream().map(Requests::exclusive).toList());
             assertThat(renewed.grants()).hasSameSizeAs(held);
-            assertThat(keys.commands()).containsEntry("evalsha", 3L);
+            // The store may ask for one more hold by itself.
+            assertThat(keys.commands().get("evalsha")).isBetween(3L, 4L);
 
             patient.raise(taken.stream().collect(Collectors.toMap(Key::resource, key -> new StateIndex(3, 1))));
             assertThat(patient.indexes(taken.stream().map(Key::resource).toList()))

@@ -10,6 +10,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -237,7 +238,7 @@ class RedisScriptOrderIT extends WithAStore {
     void givenOneWaitOfAKeyShares_whenAnotherWaitOfItForAnExclusiveHoldServesTheQueue_thenItIsNotGranted() {
         Key before = Key.of(resource);
         Key reader = Key.of(resource);
-        granted(store.save(exclusive(before, Duration.ofMillis(300))));
+        granted(store.save(exclusive(before, TimeLimits.ttl(Duration.ofMillis(300)))));
         queued(shared(key), "a.1");
         queued(shared(reader), "c.2");
         Awaitility.await().until(() -> store.find(before).isEmpty());

@@ -136,7 +136,10 @@ class RedisStickyFaultsIT extends BehindAProxy {
     void givenForcedWhileKept_whenAcquiredHere_thenTheTokenIsGreaterThanThatOfTheRivalBetween() throws Exception {
         Lock lock = sticky(locks);
         long token = kept(lock);
-        long used = kept(lock);
+        // Until the store has its connection for messages, it keeps nothing.
+        long used = Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> kept(lock), unused -> !rivals.holders(RESOURCE).isEmpty());
         long shown = rivals.holders(RESOURCE).get(0).fencingToken().orElseThrow();
 
         assertThat(rivals.forceRelease(RESOURCE, shown)).isTrue();
