@@ -92,8 +92,10 @@ end
 local function refused()
   local wait = patience(state, own)
   local may_end = recall(state, own, want)
-  if state.changed or state.granted then
+  if state.granted then
     settle()
+  elseif state.changed then
+    write(state)
   end
   return may_end and { -1, wait, 1 } or { -1, wait }
 end
