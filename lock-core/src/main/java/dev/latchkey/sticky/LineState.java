@@ -219,9 +219,10 @@ final class LineState {
         long now = System.nanoTime();
         long before = now + hold.nanosToEnd(now);
         used.renew(asked, granted, now);
-        long end = used.endFor(local);
+        // What is kept may last longer than what was asked for, from an earlier moment on.
+        long end = KeptHold.endFor(local, granted.lease());
         boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;
-        hold.renew(granted, used.sinceNanos(), maySetIt ? end : before);
+        hold.renew(granted, maySetIt ? end : before);
         // It may end sooner, or be shared from now on.
         waiters.wakeFirst();
         return hold.answer();
