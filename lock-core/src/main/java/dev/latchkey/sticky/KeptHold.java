@@ -110,7 +110,13 @@ final class KeptHold {
 
     /** When a Lock's hold ends whose lease begins with that of the store's hold. */
     long endFor(Request local) {
-        return sinceNanos() + Math.min(local.ttl().toNanos(), lease.ttl().toNanos());
+        return endFor(local, lease);
+    }
+
+    /** When a Lock's hold ends whose lease begins with what the store has answered. */
+    static long endFor(Request local, Lease answered) {
+        return answered.since().orElseThrow()
+                + Math.min(local.ttl().toNanos(), answered.ttl().toNanos());
     }
 
     /** The token of the next hold of a Lock; waits for the clock, for a microsecond at most. */

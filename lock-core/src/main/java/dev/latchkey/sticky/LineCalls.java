@@ -35,6 +35,8 @@ final class LineCalls {
     /** The keys of requests that were not answered, by the token of the Lock that gives back what they may have granted. */
     private final Map<String, Key> unanswered = new ConcurrentHashMap<>();
 
+    private volatile boolean isClosing;
+
     LineCalls(RecallableStore store, StickyLines lines, Executor releases) {
         this.store = store;
         this.lines = lines;
@@ -205,7 +207,11 @@ final class LineCalls {
         if (line != null && step instanceof NextStep.ReleaseUnkept release) {
             return releaseUnkept(line, release.ended().claiming(local));
         }
-        if (step instanceof NextStep.Holds) {
+        if (line != null && step instanceof NextStep.Holds) {
+            if (isClosing) {
+                // It may have begun after releaseIdle(), which has not closed its line then.
+                releaseIdle(line, local.resource());
+            }
             return true;
         }
         Key asked = unanswered.remove(local.token());
@@ -270,12 +276,19 @@ final class LineCalls {
 
     /** Releases all that is idle; what is used is released by its Lock from now on. */
     void releaseIdle() {
+        isClosing = true;
         for (String resource : lines.resources()) {
             StickyLine line = lines.get(resource);
-            KeptHold idle = line == null ? null : line.close();
-            if (line != null && idle != null) {
-                releaseQuietly(line, resource, idle);
+            if (line != null) {
+                releaseIdle(line, resource);
             }
+        }
+    }
+
+    private void releaseIdle(StickyLine line, String resource) {
+        KeptHold idle = line.close();
+        if (idle != null) {
+            releaseQuietly(line, resource, idle);
         }
     }
 

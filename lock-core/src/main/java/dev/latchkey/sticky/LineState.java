@@ -22,6 +22,10 @@ final class LineState {
     private final LocalHolds holds = new LocalHolds();
     private final RecallHistory history = new RecallHistory();
     private @Nullable KeptHold kept;
+
+    /** What is being released although it is idle. */
+    private @Nullable KeptHold leaving;
+
     private boolean isBusy;
     private boolean isClosing;
     private boolean isForgotten;
@@ -175,13 +179,13 @@ final class LineState {
 
     /** Returns what is to be released although it is idle, for which the line is busy; null if that is nothing. */
     @Nullable KeptHold due() {
-        KeptHold current = kept;
-        boolean isDue = current != null && (current.isRecalled() || isClosing);
-        return isDue && endIdle(System.nanoTime()) ? current : null;
+        boolean isDue = kept != null && (kept.isRecalled() || isClosing);
+        return isDue && endIdle(System.nanoTime()) ? leaving : null;
     }
 
     private void endBusy() {
         isBusy = false;
+        leaving = null;
         waiters.wakeFirst();
     }
 
@@ -219,9 +223,10 @@ final class LineState {
         long now = System.nanoTime();
         long before = now + hold.nanosToEnd(now);
         used.renew(asked, granted, now);
-        long end = used.endFor(local);
+        // What is kept may last longer than what was asked for, from an earlier moment on.
+        long end = KeptHold.endFor(local, granted.lease());
         boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;
-        hold.renew(granted, used.sinceNanos(), maySetIt ? end : before);
+        hold.renew(granted, maySetIt ? end : before);
         // It may end sooner, or be shared from now on.
         waiters.wakeFirst();
         return hold.answer();
@@ -291,11 +296,14 @@ final class LineState {
         return endIdle(now);
     }
 
-    /** The factory is closed: what is idle is released now, the rest when it is. Returns what the caller has to release. */
+    /**
+     * The factory is closed: what is idle is released now, the rest when it is. Returns what the caller has to release: also what
+     * another thread is about to, which may come too late.
+     */
     @Nullable KeptHold close() {
         isClosing = true;
-        KeptHold current = kept;
-        return endIdle(System.nanoTime()) ? current : null;
+        boolean unused = endIdle(System.nanoTime());
+        return leaving;
     }
 
     private boolean endIdle(long now) {
@@ -303,6 +311,7 @@ final class LineState {
         if (kept == null || isBusy || holds.areUnder(kept, now)) {
             return false;
         }
+        leaving = kept;
         kept = null;
         isBusy = true;
         return true;
@@ -334,7 +343,7 @@ final class LineState {
 
     boolean isKept() {
         dropOver(System.nanoTime());
-        return kept != null;
+        return kept != null || leaving != null;
     }
 
     /** Whether the line is out of use, and used no more from now on. */

@@ -69,10 +69,10 @@ final class LocalHold {
     }
 
     /** Goes on as the store has answered. */
-    void renew(Response.Granted answer, long since, long end) {
+    void renew(Response.Granted answer, long end) {
         mode = answer.mode();
         fencingToken = mode == LockMode.EXCLUSIVE ? answer.fencingToken() : OptionalLong.empty();
-        sinceNanos = since;
+        sinceNanos = answer.lease().since().orElseThrow();
         endNanos = end;
     }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A store that counts what it is asked; for the contracts of locks that do not ask it. */
-final class CountedStore implements RecallableStore, SharedStore {
+class CountedStore implements RecallableStore, SharedStore {
 
     private final RecallableStore store;
     private final AtomicInteger requests = new AtomicInteger();

@@ -296,6 +296,26 @@ public interface StickyContract extends StickyKeyContract {
         assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
     }
 
+    /** What is kept for a Lock with a longer TTL lasts longer than what another one asks for, whose hold grows all the same. */
+    @Test
+    @Tag("slow")
+    default void givenKeptForALongerTtl_whenAnotherLockRefreshes_thenItHasItsWholeTtl(Fixture fixture) {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        assertThat(usedToken(sticky(fixture, here))).isPositive();
+        Lock shorter =
+                here.lock(fixture.resource()).ttl(workingTtl()).sticky(STICKY).create();
+        assertThat(shorter.tryAcquire()).isTrue();
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+
+        long before = System.nanoTime();
+        shorter.refresh();
+
+        Duration took = Duration.ofNanos(System.nanoTime() - before);
+        assertThat(shorter.remainingLifetime().orElseThrow().plus(took))
+                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
+        assertThat(sticky(fixture, here).tryAcquire()).isFalse();
+    }
+
     @Test
     default void givenStickyAndPlainLocks_whenAllCycle_thenTheyExcludeEachOtherAndTokensGrow(Fixture fixture)
             throws Exception {

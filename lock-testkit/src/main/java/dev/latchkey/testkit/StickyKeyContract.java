@@ -4,12 +4,15 @@ import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.StickyLocks.sticky;
 import static dev.latchkey.testkit.StickyLocks.usedToken;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Response;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a sticky hold whose key is handed out or given away, or whose factory is closed. */
@@ -34,6 +37,55 @@ public interface StickyKeyContract extends RecallableStoreContract {
 
         here.close();
 
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
+    }
+
+    /** The thread that releases what was recalled may be too late: the store may be closed next, or the JVM may end. */
+    @Test
+    default void givenItsReleaseIsInProgress_whenTheFactoryIsClosed_thenItIsFree(Fixture fixture) throws Exception {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        LockFactory here = new LockFactory(new CountedStore(store) {
+            @Override
+            public boolean delete(Key key) {
+                if (begun.complete(null)) {
+                    closed.join();
+                }
+                return super.delete(key);
+            }
+        });
+        assertThat(usedToken(sticky(fixture, here))).isPositive();
+        Key rival = fixture.key();
+        assertThat(store.save(exclusive(rival))).isInstanceOf(Response.Conflicted.class);
+        begun.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
+
+        here.close();
+
+        try {
+            assertThat(store.save(exclusive(rival))).isInstanceOf(Response.Granted.class);
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    @Test
+    default void givenClosedWhileALockBeginsToAcquire_whenThatIsRefused_thenItIsFree(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        CompletableFuture<Void> begins = new CompletableFuture<>();
+        LockFactory here = new LockFactory(new CountedStore(store) {
+            @Override
+            public boolean isSpent(Key key) {
+                begins.complete(null);
+                return super.isSpent(key);
+            }
+        });
+        Lock lock = sticky(fixture, here);
+        CompletableFuture<Void> closed = begins.thenRun(here::close);
+
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(IllegalStateException.class);
+
+        assertThat(closed).isCompleted();
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
