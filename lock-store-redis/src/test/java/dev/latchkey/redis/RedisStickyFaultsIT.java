@@ -25,8 +25,14 @@ class RedisStickyFaultsIT extends BehindAProxy {
         return factory.lock(RESOURCE).ttl(LONG_TTL).sticky(STICKY).create();
     }
 
-    /** Acquires and releases, so that it is kept; returns the token of that hold. */
-    private static long kept(Lock lock) {
+    /** Acquires and releases until it is kept, as nothing is before the store hears messages; returns the token of that hold. */
+    private long kept(Lock lock) {
+        return Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> cycle(lock), unused -> !rivals.holders(RESOURCE).isEmpty());
+    }
+
+    private static long cycle(Lock lock) {
         assertThat(lock.tryAcquire()).isTrue();
         long token = lock.fencingToken().orElseThrow();
         assertThat(lock.release()).isTrue();
@@ -136,10 +142,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
     void givenForcedWhileKept_whenAcquiredHere_thenTheTokenIsGreaterThanThatOfTheRivalBetween() throws Exception {
         Lock lock = sticky(locks);
         long token = kept(lock);
-        // Until the store has its connection for messages, it keeps nothing.
-        long used = Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> kept(lock), unused -> !rivals.holders(RESOURCE).isEmpty());
+        long used = kept(lock);
         long shown = rivals.holders(RESOURCE).get(0).fencingToken().orElseThrow();
 
         assertThat(rivals.forceRelease(RESOURCE, shown)).isTrue();
@@ -162,7 +165,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
                 LockFactory here = LockFactory.connect(own.dsn());
                 LockFactory there = LockFactory.connect(own.dsn())) {
             Lock lock = sticky(here);
-            long token = kept(lock);
+            long token = cycle(lock);
 
             own.kill();
             own.restartEmpty();
