@@ -20,6 +20,9 @@ final class KeptHold {
     /** How long those who wait here go on after a recall. */
     private static final long LAST_TURN_NANOS = 5_000_000;
 
+    /** Longer than any process runs, and short enough to be added. */
+    private static final long ENDLESS_NANOS = Long.MAX_VALUE / 4;
+
     private final Key key;
     private final long grantedAt;
     private LockMode mode;
@@ -28,12 +31,13 @@ final class KeptHold {
     private boolean isRecalled;
     private long recalledAt;
 
-    KeptHold(Request asked, Response.Granted granted, long now) {
+    /** @param reserved how many fencing tokens after the granted one may be used */
+    KeptHold(Request asked, Response.Granted granted, long reserved, long now) {
         this.key = asked.key();
         this.grantedAt = now;
         this.mode = granted.mode();
         this.lease = granted.lease();
-        renew(asked, granted, now);
+        renew(asked, granted, reserved, now);
     }
 
     /** The request of a Lock as the store is asked: under another key, and for as long as the hold is to be kept. */
@@ -49,16 +53,18 @@ final class KeptHold {
     }
 
     /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
-    void renew(Request asked, Response.Granted granted, long now) {
-        boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
+    void renew(Request asked, Response.Granted granted, long reserved, long now) {
+        boolean isNewest = !isTimed()
+                || asked.leaseChange() == LeaseChange.SET
+                || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
         } else if (tokens == null) {
-            tokens = new TokenRange(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
-        } else {
-            tokens.renew(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
+            tokens = new TokenRange(granted.fencingToken().getAsLong(), reserved, now);
+        } else if (isTimed()) {
+            tokens.renew(granted.fencingToken().getAsLong(), reserved, now);
         }
     }
 
@@ -85,9 +91,14 @@ final class KeptHold {
         return lease;
     }
 
-    /** Since when its lease counts. */
+    /** Whether it ends by time, and can be renewed; if not, it lasts as long as a session. */
+    boolean isTimed() {
+        return lease.since().isPresent();
+    }
+
+    /** Since when its lease counts; a moment ago if it has no time. */
     long sinceNanos() {
-        return lease.since().orElseThrow();
+        return lease.since().orElse(grantedAt);
     }
 
     long grantedAt() {
@@ -99,12 +110,12 @@ final class KeptHold {
     }
 
     boolean isOver(long now) {
-        return endNanos(lease) - now <= 0 || !lease.isLive().getAsBoolean();
+        return (isTimed() && endNanos(lease) - now <= 0) || !lease.isLive().getAsBoolean();
     }
 
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
     boolean suffices(Request local, long now) {
-        boolean lasts = endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
+        boolean lasts = !isTimed() || endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
         return lasts && (tokens == null || !tokens.isUsedUp());
     }
 
@@ -115,8 +126,15 @@ final class KeptHold {
 
     /** When a Lock's hold ends whose lease begins with what the store has answered. */
     static long endFor(Request local, Lease answered) {
-        return answered.since().orElseThrow()
-                + Math.min(local.ttl().toNanos(), answered.ttl().toNanos());
+        return answered.since().isEmpty()
+                ? System.nanoTime() + ENDLESS_NANOS
+                : answered.since().getAsLong()
+                        + Math.min(local.ttl().toNanos(), answered.ttl().toNanos());
+    }
+
+    /** When a Lock's hold ends that begins now, for its whole TTL if it has one. */
+    long endFrom(long now, Request local) {
+        return now + (isTimed() ? local.ttl().toNanos() : ENDLESS_NANOS);
     }
 
     /** The token of the next hold of a Lock; waits for the clock, for a microsecond at most. */

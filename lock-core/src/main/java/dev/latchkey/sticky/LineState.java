@@ -8,6 +8,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,7 @@ final class LineState {
     private final WaitingLocks waiters = new WaitingLocks();
     private final LocalHolds holds = new LocalHolds();
     private final RecallHistory history = new RecallHistory();
+    private final ToLongFunction<Request> reservedTokens;
     private @Nullable KeptHold kept;
 
     /** What is being released although it is idle. */
@@ -29,6 +31,10 @@ final class LineState {
     private boolean isBusy;
     private boolean isClosing;
     private boolean isForgotten;
+
+    LineState(ToLongFunction<Request> reservedTokens) {
+        this.reservedTokens = reservedTokens;
+    }
 
     /** Begins a call that does not wait; null if the line is not used any more. */
     @Nullable NextStep begin(Request request) {
@@ -99,8 +105,10 @@ final class LineState {
             if (current.suffices(request, now)) {
                 return new NextStep.Holds(begin(LocalHold.begin(current, request, now), now));
             }
-            isBusy = true;
-            return new NextStep.Renew(current);
+            if (current.isTimed()) {
+                isBusy = true;
+                return new NextStep.Renew(current);
+            }
         }
         kept = null;
         isBusy = true;
@@ -145,7 +153,7 @@ final class LineState {
     /** The store has granted a hold to whoever asked it. */
     Begun granted(Request local, Request asked, Response.Granted granted) {
         long now = System.nanoTime();
-        KeptHold begun = new KeptHold(asked, granted, now);
+        KeptHold begun = new KeptHold(asked, granted, reservedTokens.applyAsLong(asked), now);
         kept = asked.isSticky() ? begun : null;
         Response.Granted answer = begin(LocalHold.asGranted(begun, local), now);
         endBusy();
@@ -157,7 +165,7 @@ final class LineState {
         Response.Granted held = null;
         long now = System.nanoTime();
         if (response instanceof Response.Granted granted && kept == current) {
-            current.renew(asked, granted, now);
+            current.renew(asked, granted, reservedTokens.applyAsLong(asked), now);
             // The answer may have come late: then what is left of the lease is all there is.
             held = begin(
                     current.suffices(local, now)
@@ -222,7 +230,7 @@ final class LineState {
         }
         long now = System.nanoTime();
         long before = now + hold.nanosToEnd(now);
-        used.renew(asked, granted, now);
+        used.renew(asked, granted, reservedTokens.applyAsLong(asked), now);
         // What is kept may last longer than what was asked for, from an earlier moment on.
         long end = KeptHold.endFor(local, granted.lease());
         boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;

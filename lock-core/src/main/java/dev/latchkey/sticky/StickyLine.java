@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class StickyLine {
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final LineState state = new LineState();
+    private final LineState state;
+
+    StickyLine(ToLongFunction<Request> reservedTokens) {
+        this.state = new LineState(reservedTokens);
+    }
 
     private <T extends @Nullable Object> T guarded(Function<LineState, T> work) {
         guard.lock();

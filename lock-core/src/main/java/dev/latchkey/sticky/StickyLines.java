@@ -1,9 +1,11 @@
 package dev.latchkey.sticky;
 
+import dev.latchkey.spi.Request;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The lines of a factory, by resource: each time they have doubled, those that are out of use go. */
@@ -13,6 +15,12 @@ final class StickyLines {
 
     private final Map<String, StickyLine> byResource = new ConcurrentHashMap<>();
     private final AtomicInteger sweepAt = new AtomicInteger(SWEEP_FROM);
+    private final ToLongFunction<Request> reservedTokens;
+
+    /** @param reservedTokens how many fencing tokens the store reserves with a request */
+    StickyLines(ToLongFunction<Request> reservedTokens) {
+        this.reservedTokens = reservedTokens;
+    }
 
     @Nullable StickyLine get(String resource) {
         return byResource.get(resource);
@@ -25,7 +33,7 @@ final class StickyLines {
             return line;
         }
         sweepIfGrown();
-        return byResource.computeIfAbsent(resource, name -> new StickyLine());
+        return byResource.computeIfAbsent(resource, name -> new StickyLine(reservedTokens));
     }
 
     /** A line was found to be forgotten. */

@@ -6,6 +6,7 @@ import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Durability;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
@@ -65,6 +66,7 @@ import java.util.concurrent.Executor;
  */
 public final class RedisStore
         implements RecallableStore,
+                ExpiringStore,
                 SharedStore,
                 AsyncBlockingStore,
                 FencingStore,
