@@ -54,9 +54,8 @@ final class KeptHold {
 
     /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
     void renew(Request asked, Response.Granted granted, long reserved, long now) {
-        boolean isNewest = !isTimed()
-                || asked.leaseChange() == LeaseChange.SET
-                || endNanos(granted.lease()) - endNanos(lease) > 0;
+        boolean isNewest =
+                !isTimed() || asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {

@@ -21,7 +21,11 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** The queue, sharing and fencing tokens, on the oldest version that has what the scripts need. */
 @Execution(ExecutionMode.CONCURRENT)
 class RedisOldestServerIT
-        implements SharedBlockingContract, FairStoreContract, ExpiringFencingContract, StickyForceReleaseContract, StickyLeaseContract {
+        implements SharedBlockingContract,
+                FairStoreContract,
+                ExpiringFencingContract,
+                StickyForceReleaseContract,
+                StickyLeaseContract {
 
     private static RedisServer server;
 

@@ -33,7 +33,8 @@ final class Acquirer {
 
     /** Of the same length for each store, so that appended numbers never make the id of another store. */
     private final String storeId = String.format(
-                    "%" + NodeName.STORE_ID_LENGTH + "s", new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
+                    "%" + NodeName.STORE_ID_LENGTH + "s",
+                    new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
             .replace(' ', '0');
 
     private final AtomicLong numbers = new AtomicLong();

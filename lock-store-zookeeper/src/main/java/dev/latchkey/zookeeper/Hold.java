@@ -94,7 +94,8 @@ final class Hold {
     /** Returns whether a claim is true. That of an exclusive hold that was demoted, or released and acquired again, is not. */
     synchronized boolean isAsClaimed(Key.Held claimed) {
         return claimed.mode() == LockMode.SHARED
-                || (mode == LockMode.EXCLUSIVE && (isSticky ? isReserved(claimed) : token().equals(claimed.fencingToken())));
+                || (mode == LockMode.EXCLUSIVE
+                        && (isSticky ? isReserved(claimed) : token().equals(claimed.fencingToken())));
     }
 
     private boolean isReserved(Key.Held claimed) {
@@ -190,9 +191,7 @@ final class Hold {
 
     /** Returns what its followers are told when it is released. */
     synchronized WaitSignal farewell() {
-        return mode == LockMode.EXCLUSIVE && zxid.isPresent()
-                ? new WaitSignal.Next(zxid.getAsLong())
-                : WaitSignal.LOOK;
+        return mode == LockMode.EXCLUSIVE && zxid.isPresent() ? new WaitSignal.Next(zxid.getAsLong()) : WaitSignal.LOOK;
     }
 
     /** Ends it; returns false if it has ended before. */

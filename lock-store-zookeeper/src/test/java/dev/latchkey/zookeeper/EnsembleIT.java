@@ -77,11 +77,7 @@ class EnsembleIT {
     void givenKept_whenTheLeaderIsKilled_thenItStaysKeptAndIsGivenBackToWhoAsks() {
         try (ZooKeeperStore store = open();
                 ZooKeeperStore other = open()) {
-            Lock lock = new LockFactory(store)
-                    .lock("kept")
-                    .ttl(TTL)
-                    .sticky(TTL)
-                    .create();
+            Lock lock = new LockFactory(store).lock("kept").ttl(TTL).sticky(TTL).create();
             long token = used(lock);
 
             ZooKeeperServer killed = ensemble.leader();

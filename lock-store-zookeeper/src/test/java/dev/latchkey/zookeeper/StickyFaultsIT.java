@@ -155,8 +155,7 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenKept_whenNobodyAsksForLongerThanItIsToBeKept_thenItIsGivenBack() throws Exception {
         Duration moment = Duration.ofMillis(100);
-        long unused =
-                kept(locks.lock(RESOURCE).ttl(moment).sticky(moment).create());
+        long unused = kept(locks.lock(RESOURCE).ttl(moment).sticky(moment).create());
         assertThat(nodes.line(RESOURCE)).hasSize(1);
 
         awaitGivenBack();

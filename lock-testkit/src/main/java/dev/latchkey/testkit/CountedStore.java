@@ -70,7 +70,8 @@ class CountedStore implements RecallableStore, ExpiringStore, SharedStore {
 
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        return List.of(RecallableStore.class, ExpiringStore.class, SharedStore.class).contains(type)
+        return List.of(RecallableStore.class, ExpiringStore.class, SharedStore.class)
+                        .contains(type)
                 ? store.capability(type).isPresent() ? Optional.of(type.cast(this)) : Optional.empty()
                 : type.isInstance(this) ? Optional.of(type.cast(this)) : Optional.empty();
     }

@@ -16,7 +16,6 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.SharedStore;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
@@ -77,8 +76,8 @@ public interface RecallableStoreContract extends StoreContract {
         Key key = fixture.key();
         Response.Granted granted = granted(store.save(sticky(key)));
 
-        Response.Granted renewed = granted(
-                store.save(sticky(claiming(key, granted.fencingToken().orElseThrow()))));
+        Response.Granted renewed =
+                granted(store.save(sticky(claiming(key, granted.fencingToken().orElseThrow()))));
 
         assertThat(renewed.fencingToken()).isEqualTo(granted.fencingToken());
         assertThat(recalled(granted).toCompletableFuture()).isNotDone();
