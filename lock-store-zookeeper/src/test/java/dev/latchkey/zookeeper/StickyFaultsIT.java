@@ -13,6 +13,7 @@ import dev.latchkey.testkit.SecondProcess;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.ZooKeeper;
@@ -24,16 +25,21 @@ import org.junit.jupiter.api.Test;
 class StickyFaultsIT extends BesideRivals {
 
     private static final Duration STICKY = Duration.ofSeconds(30);
-    private static final String RESOURCE = "kept";
     private static final byte[] RECALLED = "r".getBytes(StandardCharsets.UTF_8);
 
-    private static Lock sticky(LockFactory factory) {
-        return factory.lock(RESOURCE).ttl(TTL).sticky(STICKY).create();
+    /** Of this test alone: what one leaves behind may outlast it by a session. */
+    private final String resource = "kept-" + UUID.randomUUID();
+
+    private Lock sticky(LockFactory factory) {
+        return factory.lock(resource).ttl(TTL).sticky(STICKY).create();
     }
 
-    /** Acquires and releases twice, the second time without a request; returns the token of that hold. */
+    /** Acquires and releases twice, the second time without a request, and watches its node; returns the token of that hold. */
     private static long kept(Lock lock) {
-        long first = cycle(lock);
+        assertThat(lock.tryAcquire()).isTrue();
+        long first = lock.fencingToken().orElseThrow();
+        assertThat(lock.isAcquired()).isTrue();
+        assertThat(lock.release()).isTrue();
         long second = cycle(lock);
         assertThat(second).isEqualTo(first + 1);
         return second;
@@ -57,13 +63,13 @@ class StickyFaultsIT extends BesideRivals {
 
     /** Returns the path of the only node. */
     private String node() throws Exception {
-        List<String> line = nodes.line(RESOURCE);
+        List<String> line = nodes.line(resource);
         assertThat(line).hasSize(1);
-        return "/latchkey/" + RESOURCE + '/' + line.get(0);
+        return "/latchkey/" + resource + '/' + line.get(0);
     }
 
     private void awaitGivenBack() {
-        awaitLine(RESOURCE, 0);
+        awaitLine(resource, 0);
     }
 
     /** The servers keep it, and tell it when the client is back. */
@@ -72,7 +78,7 @@ class StickyFaultsIT extends BesideRivals {
         long token = kept(sticky(locks));
         proxy.refuse();
         Awaitility.await().atMost(LIMIT).until(() -> proxy.connections() == 0);
-        BackgroundCall<Lock> rival = waiting(rivals, RESOURCE, 2);
+        BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
 
         proxy.heal();
 
@@ -83,7 +89,7 @@ class StickyFaultsIT extends BesideRivals {
     void givenKept_whenTheRequestThatRecallsIsLost_thenItIsRepeated() throws Exception {
         long token = kept(sticky(rivals));
         CompletableFuture<Void> lost = proxy.loseRequest(node());
-        Lock asking = locks.createLock(RESOURCE, TTL);
+        Lock asking = locks.createLock(resource, TTL);
 
         assertThat(asking.tryAcquire(LIMIT)).isTrue();
 
@@ -95,7 +101,7 @@ class StickyFaultsIT extends BesideRivals {
     void givenKept_whenTheRecallIsLate_thenWhoTriesIsRefusedAndWhoWaitsIsNot() throws Exception {
         long token = kept(sticky(locks));
         proxy.delay(Duration.ofMillis(300));
-        Lock rival = rivals.createLock(RESOURCE, TTL);
+        Lock rival = rivals.createLock(resource, TTL);
 
         assertThat(rival.tryAcquire()).isFalse();
         assertThat(rival.tryAcquire(LIMIT)).isTrue();
@@ -110,7 +116,7 @@ class StickyFaultsIT extends BesideRivals {
         assertThat(lock.tryAcquire()).isTrue();
         long token = lock.fencingToken().orElseThrow();
         String node = node();
-        BackgroundCall<Lock> rival = waiting(rivals, RESOURCE, 2);
+        BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
         nodes.client().setData(node, RECALLED, -1);
         nodes.client().setData(node, RECALLED, -1);
 
@@ -141,7 +147,7 @@ class StickyFaultsIT extends BesideRivals {
         ZooKeeper client = new ZooKeeper(proxy.address().toString(), 60_000, event -> {}, config);
         try (ZooKeeperStore forgetful = ZooKeeperStore.builder(client).build()) {
             long unused = kept(sticky(new LockFactory(forgetful)));
-            assertThat(nodes.line(RESOURCE)).hasSize(1);
+            assertThat(nodes.line(resource)).hasSize(1);
 
             proxy.cut();
 
@@ -155,8 +161,8 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenKept_whenNobodyAsksForLongerThanItIsToBeKept_thenItIsGivenBack() throws Exception {
         Duration moment = Duration.ofMillis(100);
-        long unused = kept(locks.lock(RESOURCE).ttl(moment).sticky(moment).create());
-        assertThat(nodes.line(RESOURCE)).hasSize(1);
+        long unused = kept(locks.lock(resource).ttl(moment).sticky(moment).create());
+        assertThat(nodes.line(resource)).hasSize(1);
 
         awaitGivenBack();
     }
@@ -164,7 +170,7 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenInUse_whenThatTakesLongerThanItIsToBeKept_thenItIsHeldUntilTheReleaseWhichIsReal() throws Exception {
         Duration moment = Duration.ofMillis(100);
-        Lock lock = locks.lock(RESOURCE).ttl(moment).sticky(moment).create();
+        Lock lock = locks.lock(resource).ttl(moment).sticky(moment).create();
         assertThat(lock.tryAcquire()).isTrue();
         Awaitility.await().pollDelay(Duration.ofSeconds(4)).until(() -> true);
 
@@ -172,7 +178,7 @@ class StickyFaultsIT extends BesideRivals {
         assertThat(lock.isAcquired()).isTrue();
         assertThat(lock.release()).isTrue();
 
-        assertThat(nodes.line(RESOURCE)).isEmpty();
+        assertThat(nodes.line(resource)).isEmpty();
     }
 
     @Test
@@ -182,7 +188,7 @@ class StickyFaultsIT extends BesideRivals {
 
         nodes.client().delete(node(), -1);
 
-        Lock rival = rivals.createLock(RESOURCE, TTL);
+        Lock rival = rivals.createLock(resource, TTL);
         assertThat(rival.tryAcquire()).isTrue();
         assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
         Awaitility.await().atMost(LIMIT).until(() -> !(lock.tryAcquire() && lock.release()));
@@ -210,7 +216,7 @@ class StickyFaultsIT extends BesideRivals {
 
         expire(store);
 
-        Lock rival = rivals.createLock(RESOURCE, TTL);
+        Lock rival = rivals.createLock(resource, TTL);
         assertThat(rival.tryAcquire(LIMIT)).isTrue();
         long next = rival.fencingToken().orElseThrow();
         assertThat(next).isGreaterThan(token);
@@ -226,7 +232,7 @@ class StickyFaultsIT extends BesideRivals {
         long token = kept(lock);
         proxy.silence();
 
-        Lock rival = rivals.createLock(RESOURCE, TTL);
+        Lock rival = rivals.createLock(resource, TTL);
         assertThat(rival.tryAcquire(LIMIT)).isTrue();
 
         assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
@@ -243,7 +249,7 @@ class StickyFaultsIT extends BesideRivals {
         lock.onLost(reason -> events.add("lost " + reason));
         long token = kept(lock);
         assertThat(lock.tryAcquire()).isTrue();
-        BackgroundCall<Lock> rival = waiting(rivals, RESOURCE, 2);
+        BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
 
         proxy.silence();
         Lock taken = rival.result();
@@ -258,9 +264,9 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenKept_whenTheProcessIsKilled_thenARivalGetsItWithAGreaterTokenWhenTheSessionIsOver() throws Exception {
         try (SecondProcess holding = SecondProcess.connect(server.dsn() + SHORT_SESSION)) {
-            long used = kept(holding.stickyLock(RESOURCE, TTL, STICKY));
+            long used = kept(holding.stickyLock(resource, TTL, STICKY));
             holding.kill();
-            Lock rival = rivals.createLock(RESOURCE, TTL);
+            Lock rival = rivals.createLock(resource, TTL);
 
             assertThat(rival.tryAcquire(LIMIT)).isTrue();
 
@@ -271,10 +277,10 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenKept_whenTheProcessIsFrozenUntilItsSessionIsOver_thenItDoesNotHoldWhenItGoesOn() throws Exception {
         try (SecondProcess holding = SecondProcess.connect(server.dsn() + SHORT_SESSION)) {
-            RemoteLock holder = holding.stickyLock(RESOURCE, TTL, STICKY);
+            RemoteLock holder = holding.stickyLock(resource, TTL, STICKY);
             long used = kept(holder);
             holding.freeze();
-            Lock rival = rivals.createLock(RESOURCE, TTL);
+            Lock rival = rivals.createLock(resource, TTL);
             assertThat(rival.tryAcquire(LIMIT)).isTrue();
             long next = rival.fencingToken().orElseThrow();
             assertThat(next).isGreaterThan(used);
@@ -293,9 +299,9 @@ class StickyFaultsIT extends BesideRivals {
     void givenKept_whenItIsRecalledWhileTheProcessIsFrozenForAMoment_thenItIsGivenBackWhenThatGoesOn()
             throws Exception {
         try (SecondProcess holding = SecondProcess.connect(server.dsn() + "?sessionTimeout=60000")) {
-            long used = kept(holding.stickyLock(RESOURCE, TTL, STICKY));
+            long used = kept(holding.stickyLock(resource, TTL, STICKY));
             holding.freeze();
-            BackgroundCall<Lock> rival = waiting(rivals, RESOURCE, 2);
+            BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
 
             holding.thaw();
 
