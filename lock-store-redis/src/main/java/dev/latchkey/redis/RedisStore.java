@@ -11,6 +11,7 @@ import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
@@ -113,8 +114,8 @@ public final class RedisStore
         BatchRequests batchRequests =
                 new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
-        KeptHolds kept = new KeptHolds(names);
-        waiters = new WaiterRegistry(server, inboxName, forced, kept);
+        KeptHolds kept = new KeptHolds();
+        waiters = new WaiterRegistry(server, inboxName, names, forced, kept);
         var inbox =
                 new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
         LocalQueues local = new LocalQueues(LocalQueues.AT_HOME);
