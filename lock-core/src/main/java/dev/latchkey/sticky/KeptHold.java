@@ -9,6 +9,7 @@ import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ final class KeptHold {
     private static final long ENDLESS_NANOS = Long.MAX_VALUE / 4;
 
     private final Key key;
+    private final ToLongFunction<Request> reservedTokens;
     private final long grantedAt;
     private LockMode mode;
     private Lease lease;
@@ -31,13 +33,14 @@ final class KeptHold {
     private boolean isRecalled;
     private long recalledAt;
 
-    /** @param reserved how many fencing tokens after the granted one may be used */
-    KeptHold(Request asked, Response.Granted granted, long reserved, long now) {
+    /** @param reservedTokens how many fencing tokens the store reserves with a request */
+    KeptHold(Request asked, Response.Granted granted, ToLongFunction<Request> reservedTokens) {
         this.key = asked.key();
-        this.grantedAt = now;
+        this.reservedTokens = reservedTokens;
+        this.grantedAt = System.nanoTime();
         this.mode = granted.mode();
         this.lease = granted.lease();
-        renew(asked, granted, reserved, now);
+        renew(asked, granted, grantedAt);
     }
 
     /** The request of a Lock as the store is asked: under another key, and for as long as the hold is to be kept. */
@@ -53,7 +56,8 @@ final class KeptHold {
     }
 
     /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
-    void renew(Request asked, Response.Granted granted, long reserved, long now) {
+    void renew(Request asked, Response.Granted granted, long now) {
+        long reserved = reservedTokens.applyAsLong(asked);
         boolean isNewest =
                 !isTimed() || asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;

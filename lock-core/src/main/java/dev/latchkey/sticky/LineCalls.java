@@ -175,9 +175,10 @@ final class LineCalls {
         if (!(response instanceof Response.Granted granted)) {
             return response;
         }
-        LineState.Begun begun = line.granted(request, asked, granted);
-        listen(line, request.key().resource(), begun.kept());
-        return begun.answer();
+        KeptHold kept = new KeptHold(asked, granted, store::reservedTokens);
+        Response answer = line.granted(request, asked, kept);
+        listen(line, request.key().resource(), kept);
+        return answer;
     }
 
     private <X extends Exception> Response promote(UsedHold used, Ask<X> ask) throws X {

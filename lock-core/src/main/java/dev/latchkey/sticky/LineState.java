@@ -8,7 +8,6 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +21,6 @@ final class LineState {
     private final WaitingLocks waiters = new WaitingLocks();
     private final LocalHolds holds = new LocalHolds();
     private final RecallHistory history = new RecallHistory();
-    private final ToLongFunction<Request> reservedTokens;
     private @Nullable KeptHold kept;
 
     /** What is being released although it is idle. */
@@ -31,10 +29,6 @@ final class LineState {
     private boolean isBusy;
     private boolean isClosing;
     private boolean isForgotten;
-
-    LineState(ToLongFunction<Request> reservedTokens) {
-        this.reservedTokens = reservedTokens;
-    }
 
     /** Begins a call that does not wait; null if the line is not used any more. */
     @Nullable NextStep begin(Request request) {
@@ -147,17 +141,12 @@ final class LineState {
         kept = kept == used ? null : kept;
     }
 
-    /** What the store has granted, and the answer to the Lock that asked. */
-    record Begun(KeptHold kept, Response.Granted answer) {}
-
-    /** The store has granted a hold to whoever asked it. */
-    Begun granted(Request local, Request asked, Response.Granted granted) {
-        long now = System.nanoTime();
-        KeptHold begun = new KeptHold(asked, granted, reservedTokens.applyAsLong(asked), now);
-        kept = asked.isSticky() ? begun : null;
-        Response.Granted answer = begin(LocalHold.asGranted(begun, local), now);
+    /** The store has granted a hold to whoever asked it. Returns the answer to the Lock. */
+    Response.Granted granted(Request local, Request asked, KeptHold granted) {
+        kept = asked.isSticky() ? granted : null;
+        Response.Granted answer = begin(LocalHold.asGranted(granted, local), System.nanoTime());
         endBusy();
-        return new Begun(begun, answer);
+        return answer;
     }
 
     /** The store has answered whoever renewed what is kept. Returns what it holds now; null if there is nothing kept. */
@@ -165,7 +154,7 @@ final class LineState {
         Response.Granted held = null;
         long now = System.nanoTime();
         if (response instanceof Response.Granted granted && kept == current) {
-            current.renew(asked, granted, reservedTokens.applyAsLong(asked), now);
+            current.renew(asked, granted, now);
             // The answer may have come late: then what is left of the lease is all there is.
             held = begin(
                     current.suffices(local, now)
@@ -230,7 +219,7 @@ final class LineState {
         }
         long now = System.nanoTime();
         long before = now + hold.nanosToEnd(now);
-        used.renew(asked, granted, reservedTokens.applyAsLong(asked), now);
+        used.renew(asked, granted, now);
         // What is kept may last longer than what was asked for, from an earlier moment on.
         long end = KeptHold.endFor(local, granted.lease());
         boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;

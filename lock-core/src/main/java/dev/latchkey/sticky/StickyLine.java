@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class StickyLine {
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final LineState state;
-
-    StickyLine(ToLongFunction<Request> reservedTokens) {
-        this.state = new LineState(reservedTokens);
-    }
+    private final LineState state = new LineState();
 
     private <T extends @Nullable Object> T guarded(Function<LineState, T> work) {
         guard.lock();
@@ -49,7 +44,7 @@ final class StickyLine {
         return guarded(line -> line.leave(waiter, end));
     }
 
-    LineState.Begun granted(Request local, Request asked, Response.Granted granted) {
+    Response.Granted granted(Request local, Request asked, KeptHold granted) {
         return guarded(line -> line.granted(local, asked, granted));
     }
 

@@ -1,11 +1,9 @@
 package dev.latchkey.sticky;
 
-import dev.latchkey.spi.Request;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The lines of a factory, by resource: each time they have doubled, those that are out of use go. */
@@ -15,12 +13,6 @@ final class StickyLines {
 
     private final Map<String, StickyLine> byResource = new ConcurrentHashMap<>();
     private final AtomicInteger sweepAt = new AtomicInteger(SWEEP_FROM);
-    private final ToLongFunction<Request> reservedTokens;
-
-    /** @param reservedTokens how many fencing tokens the store reserves with a request */
-    StickyLines(ToLongFunction<Request> reservedTokens) {
-        this.reservedTokens = reservedTokens;
-    }
 
     @Nullable StickyLine get(String resource) {
         return byResource.get(resource);
@@ -33,7 +25,7 @@ final class StickyLines {
             return line;
         }
         sweepIfGrown();
-        return byResource.computeIfAbsent(resource, name -> new StickyLine(reservedTokens));
+        return byResource.computeIfAbsent(resource, name -> new StickyLine());
     }
 
     /** A line was found to be forgotten. */

@@ -25,7 +25,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
 
     private final RecallableStore store;
     private final Optional<ExpiringStore> leases;
-    private final StickyLines lines;
+    private final StickyLines lines = new StickyLines();
     private final LineCalls calls;
 
     /**
@@ -37,7 +37,6 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     public StickyStore(RecallableStore store, Executor releases) {
         this.store = store;
         this.leases = store.capability(ExpiringStore.class);
-        this.lines = new StickyLines(store::reservedTokens);
         this.calls = new LineCalls(store, lines, releases);
     }
 
