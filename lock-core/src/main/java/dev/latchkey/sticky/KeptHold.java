@@ -24,12 +24,16 @@ final class KeptHold {
     /** Longer than any process runs, and short enough to be added. */
     private static final long ENDLESS_NANOS = Long.MAX_VALUE / 4;
 
+    /** A recall costs about as much as one more request and release: what spared more than that has paid. */
+    private static final int PAYS_FROM = 3;
+
     private final Key key;
     private final ToLongFunction<Request> reservedTokens;
     private final long grantedAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
+    private int reuses;
     private boolean isRecalled;
     private long recalledAt;
 
@@ -149,6 +153,16 @@ final class KeptHold {
             Thread.onSpinWait();
         }
         return OptionalLong.of(tokens.next());
+    }
+
+    /** A Lock begins to hold under it without a request for a hold of its own. */
+    void reuse() {
+        reuses = Math.min(reuses + 1, PAYS_FROM);
+    }
+
+    /** Whether it has spared more requests than its recall costs. */
+    boolean hasPaid() {
+        return reuses >= PAYS_FROM;
     }
 
     boolean isRecalled() {
