@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>A node is created at the end of the queue, and the queue is read, in one round trip. {@link QueueJoin} describes
  *       when the queue need not be read.
  *   <li>The first in the queue holds the lock; see {@link Granter}.
- *   <li>The others ask those before them to give back what they may only keep, wait until the node before them is deleted, and read the queue again. A waiter behind an exclusive
- *       holder of the same session is granted the lock as soon as that releases it.
+ *   <li>The others ask those before them to give back what they may only keep, wait until the node before them is deleted, and
+ *       read the queue again. A waiter behind an exclusive holder of the same session is granted the lock as soon as that
+ *       releases it.
  * </ol>
  */
 final class Acquirer {
