@@ -3,6 +3,7 @@ package dev.latchkey.sticky;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
@@ -10,6 +11,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -29,6 +31,7 @@ final class LineCalls {
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
     private final RecallableStore store;
+    private final Optional<ExpiringStore> leases;
     private final StickyLines lines;
     private final Executor releases;
 
@@ -39,6 +42,7 @@ final class LineCalls {
 
     LineCalls(RecallableStore store, StickyLines lines, Executor releases) {
         this.store = store;
+        this.leases = store.capability(ExpiringStore.class);
         this.lines = lines;
         this.releases = releases;
     }
@@ -171,9 +175,10 @@ final class LineCalls {
         if (!(response instanceof Response.Granted granted)) {
             return response;
         }
-        LineState.Begun begun = line.granted(request, asked, granted);
-        listen(line, request.key().resource(), begun.kept());
-        return begun.answer();
+        KeptHold kept = new KeptHold(asked, granted, store::reservedTokens);
+        Response answer = line.granted(request, asked, kept);
+        listen(line, request.key().resource(), kept);
+        return answer;
     }
 
     private <X extends Exception> Response promote(UsedHold used, Ask<X> ask) throws X {
@@ -188,7 +193,7 @@ final class LineCalls {
         Request asked = KeptHold.asked(request, kept.claim(), true);
         Response response = null;
         try {
-            response = store.refresh(asked);
+            response = leases.orElseThrow().refresh(asked);
         } finally {
             if (response == null) {
                 done(line, request.key().resource());

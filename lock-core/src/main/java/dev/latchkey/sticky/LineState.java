@@ -99,8 +99,10 @@ final class LineState {
             if (current.suffices(request, now)) {
                 return new NextStep.Holds(begin(LocalHold.begin(current, request, now), now));
             }
-            isBusy = true;
-            return new NextStep.Renew(current);
+            if (current.isTimed()) {
+                isBusy = true;
+                return new NextStep.Renew(current);
+            }
         }
         kept = null;
         isBusy = true;
@@ -139,17 +141,12 @@ final class LineState {
         kept = kept == used ? null : kept;
     }
 
-    /** What the store has granted, and the answer to the Lock that asked. */
-    record Begun(KeptHold kept, Response.Granted answer) {}
-
-    /** The store has granted a hold to whoever asked it. */
-    Begun granted(Request local, Request asked, Response.Granted granted) {
-        long now = System.nanoTime();
-        KeptHold begun = new KeptHold(asked, granted, now);
-        kept = asked.isSticky() ? begun : null;
-        Response.Granted answer = begin(LocalHold.asGranted(begun, local), now);
+    /** The store has granted a hold to whoever asked it. Returns the answer to the Lock. */
+    Response.Granted granted(Request local, Request asked, KeptHold granted) {
+        kept = asked.isSticky() ? granted : null;
+        Response.Granted answer = begin(LocalHold.asGranted(granted, local), System.nanoTime());
         endBusy();
-        return new Begun(begun, answer);
+        return answer;
     }
 
     /** The store has answered whoever renewed what is kept. Returns what it holds now; null if there is nothing kept. */

@@ -7,7 +7,6 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
@@ -34,8 +33,7 @@ final class LocalHold {
     /** Begins a hold of a Lock for its whole TTL. */
     static LocalHold begin(KeptHold kept, Request local, long now) {
         kept.reuse();
-        return new LocalHold(
-                local.key(), kept, kept.nextToken(), now, now + local.ttl().toNanos());
+        return new LocalHold(local.key(), kept, kept.nextToken(), now, kept.endFrom(now, local));
     }
 
     /** Begins the hold of the Lock for which it was granted, which may be over. */
@@ -73,7 +71,7 @@ final class LocalHold {
     void renew(Response.Granted answer, long end) {
         mode = answer.mode();
         fencingToken = mode == LockMode.EXCLUSIVE ? answer.fencingToken() : OptionalLong.empty();
-        sinceNanos = answer.lease().since().orElseThrow();
+        sinceNanos = answer.lease().since().orElse(sinceNanos);
         endNanos = end;
     }
 
@@ -84,12 +82,10 @@ final class LocalHold {
 
     /** The answer to its Lock. */
     Response.Granted answer() {
-        Duration ttl = Duration.ofNanos(endNanos - sinceNanos);
-        Lease lease = new Lease(
-                OptionalLong.of(sinceNanos),
-                ttl,
-                Optional.of(lost),
-                kept.lease().isLive());
+        Lease ofSession = Lease.session(lost, kept.lease().isLive());
+        Lease lease = kept.isTimed()
+                ? ofSession.withTime(OptionalLong.of(sinceNanos), Duration.ofNanos(endNanos - sinceNanos))
+                : ofSession;
         return new Response.Granted(mode, fencingToken, lease);
     }
 }

@@ -44,7 +44,7 @@ final class StickyLine {
         return guarded(line -> line.leave(waiter, end));
     }
 
-    LineState.Begun granted(Request local, Request asked, Response.Granted granted) {
+    Response.Granted granted(Request local, Request asked, KeptHold granted) {
         return guarded(line -> line.granted(local, asked, granted));
     }
 

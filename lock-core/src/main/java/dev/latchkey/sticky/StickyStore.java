@@ -24,6 +24,7 @@ import java.util.concurrent.Executor;
 public final class StickyStore implements ExpiringStore, BlockingStore, SharedStore {
 
     private final RecallableStore store;
+    private final Optional<ExpiringStore> leases;
     private final StickyLines lines = new StickyLines();
     private final LineCalls calls;
 
@@ -35,6 +36,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      */
     public StickyStore(RecallableStore store, Executor releases) {
         this.store = store;
+        this.leases = store.capability(ExpiringStore.class);
         this.calls = new LineCalls(store, lines, releases);
     }
 
@@ -120,19 +122,20 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     @Override
     public Response refresh(Request request) {
         Optional<UsedHold> used = used(request);
-        return used.isPresent() ? used.get().settle(store.refresh(used.get().asked())) : store.refresh(request);
+        ExpiringStore asked = leases.orElseThrow();
+        return used.isPresent() ? used.get().settle(asked.refresh(used.get().asked())) : asked.refresh(request);
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests) {
         List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
-        return settle(used, store.refreshAll(asked(requests, used)));
+        return settle(used, leases.orElseThrow().refreshAll(asked(requests, used)));
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
-        return settle(used, store.refreshAll(asked(requests, used), within));
+        return settle(used, leases.orElseThrow().refreshAll(asked(requests, used), within));
     }
 
     private static List<Request> asked(List<Request> requests, List<Optional<UsedHold>> used) {
@@ -159,7 +162,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
 
     @Override
     public boolean refreshesAtOnce() {
-        return store.refreshesAtOnce();
+        return leases.filter(ExpiringStore::refreshesAtOnce).isPresent();
     }
 
     @Override
@@ -188,8 +191,8 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
 
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        boolean isMissing =
-                type == SharedStore.class && store.capability(SharedStore.class).isEmpty();
+        boolean isMissing = (type == SharedStore.class || type == ExpiringStore.class)
+                && store.capability(type).isEmpty();
         return isMissing ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 

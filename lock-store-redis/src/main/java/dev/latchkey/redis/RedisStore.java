@@ -6,6 +6,7 @@ import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Durability;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
@@ -66,6 +67,7 @@ import java.util.concurrent.Executor;
  */
 public final class RedisStore
         implements RecallableStore,
+                ExpiringStore,
                 SharedStore,
                 AsyncBlockingStore,
                 FencingStore,
@@ -109,8 +111,7 @@ public final class RedisStore
         owners = new OwnerNames(server, requests, inboxName);
         Keyspace keyspace = new Keyspace(server, names);
         inspection = new Inspection(server, requests, keyspace);
-        BatchRequests batchRequests =
-                new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
+        BatchRequests batched = new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
         KeptHolds kept = new KeptHolds();
         waiters = new WaiterRegistry(server, inboxName, names, forced, kept);
@@ -127,7 +128,7 @@ public final class RedisStore
         async = new AsyncRequests(server, requests, releases);
         fencingTokens = new FencingTokens(server, requests, replicas);
         refreshes = new Refreshes(server, requests::refresh, replicas);
-        batches = new Batches(batchRequests, server, replicas, owners, watch);
+        batches = new Batches(batched, server, replicas, owners, watch);
         PermitRequests permitRequests = new PermitRequests(names, inboxName);
         permits = new RedisPermits(server, permitRequests, waiters, acquires, replicas, owners, keyspace);
     }

@@ -100,6 +100,9 @@ final class QueueJoin<X extends Exception> {
         if (entry == null || entry.isUsedUp()) {
             throw Failures.usedUp(place.resource(), parent);
         }
+        if (FencingTokens.areUsedUp(made.zxid())) {
+            throw Failures.tokensUsedUp(place.resource());
+        }
         place.made(made, entry.number());
         return line;
     }

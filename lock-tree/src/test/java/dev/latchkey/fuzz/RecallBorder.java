@@ -2,6 +2,7 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RecallableStore;
@@ -19,7 +20,7 @@ import java.util.function.Supplier;
  * The store as the process of one factory sees it over a network: requests are lost, come late or twice, and so do recalls. The
  * process may die: nothing it sends arrives any more.
  */
-final class RecallBorder implements RecallableStore, SharedStore {
+final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore {
 
     private final World world;
     private final InMemoryStore store;
