@@ -20,11 +20,15 @@ final class KeptHold {
     /** How long those who wait here go on after a recall. */
     private static final long LAST_TURN_NANOS = 5_000_000;
 
+    /** A recall costs about as much as one more request and release: what spared more than that has paid. */
+    private static final int PAYS_FROM = 3;
+
     private final Key key;
     private final long grantedAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
+    private int reuses;
     private boolean isRecalled;
     private long recalledAt;
 
@@ -128,6 +132,16 @@ final class KeptHold {
             Thread.onSpinWait();
         }
         return OptionalLong.of(tokens.next());
+    }
+
+    /** A Lock begins to hold under it without a request for a hold of its own. */
+    void reuse() {
+        reuses = Math.min(reuses + 1, PAYS_FROM);
+    }
+
+    /** Whether it has spared more requests than its recall costs. */
+    boolean hasPaid() {
+        return reuses >= PAYS_FROM;
     }
 
     boolean isRecalled() {

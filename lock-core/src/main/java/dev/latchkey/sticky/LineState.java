@@ -292,7 +292,7 @@ final class LineState {
         }
         long now = System.nanoTime();
         recalled.recall(now);
-        history.recalled(recalled.grantedAt(), now);
+        history.recalled(recalled, now);
         return endIdle(now);
     }
 

@@ -33,6 +33,7 @@ final class LocalHold {
 
     /** Begins a hold of a Lock for its whole TTL. */
     static LocalHold begin(KeptHold kept, Request local, long now) {
+        kept.reuse();
         return new LocalHold(
                 local.key(), kept, kept.nextToken(), now, now + local.ttl().toNanos());
     }

@@ -237,6 +237,25 @@ public interface StickyContract extends StickyKeyContract {
         awaitNobodyHolds(store, fixture);
     }
 
+    /** One that is used several times before each recall stays worth keeping, however often it is recalled. */
+    @Test
+    default void givenUsedOftenAndRecalledSoon_whenReleasedTheNextTime_thenItIsKept(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        for (int use = 0; use < 5; use++) {
+            assertThat(usedToken(lock)).isPositive();
+        }
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(lock.release()).isTrue();
+        assertThat(store.holders(fixture.resource())).isEmpty();
+
+        assertThat(usedToken(lock)).isPositive();
+
+        assertThat(store.holders(fixture.resource())).hasSize(1);
+    }
+
     /** What is not kept is released in the store: whoever waits here is woken to ask there. */
     @Test
     default void givenRecalledSoonAndInUse_whenALockWaitsHere_thenItIsGrantedByTheRelease(Fixture fixture)
