@@ -34,7 +34,7 @@ final class HoldWatch {
     private final ReleaseSubscriptions wakeups;
     private final NotificationListener listener;
     private final ReentrantLock guard = new ReentrantLock();
-    private @Nullable ReleaseSubscription subscription;
+    private volatile @Nullable ReleaseSubscription subscription;
     private volatile long retryNanos = System.nanoTime();
     private volatile boolean warned;
 
@@ -58,7 +58,8 @@ final class HoldWatch {
     Request prepared(Request request) {
         if (request.isSticky()) {
             checkThatItRecalls(request.key().resource());
-            if (!listener.hearsAll() && retryNanos - System.nanoTime() <= 0) {
+            boolean mayHear = retryNanos - System.nanoTime() <= 0;
+            if (subscription == null || (mayHear && !listener.hearsAll())) {
                 listen();
             }
         }
@@ -76,8 +77,9 @@ final class HoldWatch {
         boolean interrupted = Thread.interrupted();
         guard.lock();
         try {
-            subscription = subscription == null ? wakeups.watch(RECALLS) : subscription;
-            CompletionStage<?> begun = subscription.next();
+            ReleaseSubscription recalls = subscription == null ? wakeups.watch(RECALLS) : subscription;
+            subscription = recalls;
+            CompletionStage<?> begun = recalls.next();
             long end = System.nanoTime() + LIMIT.toNanos();
             while (!listener.hearsAll()
                     && !listener.isResting()
@@ -120,9 +122,15 @@ final class HoldWatch {
 
     /** Returns the same answer; what is granted while the store does not listen is recalled at once. */
     Response watched(Request request, Response response) {
-        if (request.isSticky() && response instanceof Response.Granted && !listener.hearsAll()) {
-            kept.recall(ResourceName.of(request.key().resource()));
+        if (response instanceof Response.Granted) {
+            recallUnlessItListens(request);
         }
         return response;
+    }
+
+    void recallUnlessItListens(Request request) {
+        if (request.isSticky() && !listener.hearsAll()) {
+            kept.recall(ResourceName.of(request.key().resource()));
+        }
     }
 }

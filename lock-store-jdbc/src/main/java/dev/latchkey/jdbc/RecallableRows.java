@@ -31,12 +31,17 @@ record RecallableRows(JdbcStore store, HoldWatch watch) implements RecallableSto
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests) {
-        return store.refreshAll(requests);
+        return watched(requests, store.refreshAll(requests));
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
-        return store.refreshAll(requests, within);
+        return watched(requests, store.refreshAll(requests, within));
+    }
+
+    private List<RefreshResult> watched(List<Request> requests, List<RefreshResult> results) {
+        requests.forEach(watch::recallUnlessItListens);
+        return results;
     }
 
     @Override
