@@ -73,12 +73,6 @@ final class HoldWork {
         };
     }
 
-    /** How the exclusive hold of a key is given up; false if it has none. */
-    @FunctionalInterface
-    private interface Releasing {
-        boolean in(Statements statements, Connection connection, String name) throws SQLException;
-    }
-
     /** True if the key was a holder. */
     static Work<Boolean> delete(Key key, Pruning pruning) {
         String name = ResourceName.of(key.resource());
