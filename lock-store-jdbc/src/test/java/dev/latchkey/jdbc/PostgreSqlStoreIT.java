@@ -8,6 +8,7 @@ import dev.latchkey.testkit.HandoffStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
+import dev.latchkey.testkit.StickyContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import java.util.List;
@@ -26,6 +27,7 @@ class PostgreSqlStoreIT
                 DurableServerContract,
                 LeaderElectionContract,
                 LeaderElectionServerContract,
+                StickyContract,
                 TreeCrashContract {
 
     private static JdbcStore store;
