@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.ReleaseSubscription;
@@ -17,7 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** A store on PostgreSQL as sticky Locks ask it: whoever waits asks again when it is told to, for there is no queue. */
-record RecallableRows(JdbcStore store, HoldWatch watch) implements RecallableStore, SharedStore {
+record RecallableRows(JdbcStore store, HoldWatch watch) implements RecallableStore, ExpiringStore, SharedStore {
 
     @Override
     public Response save(Request request) {
