@@ -47,6 +47,11 @@ final class PostgresNotifications implements AutoCloseable {
         }
     }
 
+    /** Whether the server's session is this connection's own, so that all that it is notified of arrives here. */
+    boolean isOfOwnSession() throws SQLException {
+        return PostgresSession.isOwn(connection);
+    }
+
     /** Waits a while for resources that came free. */
     List<String> await() throws SQLException {
         try {

@@ -16,6 +16,11 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.SharedStore;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
@@ -52,22 +57,34 @@ public interface RecallableStoreContract extends StoreContract {
         granted(fixture.woken(wait));
     }
 
+    /** Not every store serves them in the order in which they came. */
     @Test
     default void givenOthersWait_whenAStickyHoldIsGranted_thenItIsRecalledAtOnce(Fixture fixture) throws Exception {
         RecallableStore store = fixture.store(RecallableStore.class);
         Key holder = fixture.key();
         granted(store.save(sticky(holder)));
-        Key next = fixture.key();
-        BackgroundCall<Response> first = fixture.startWaiting(() ->
-                store.waitAndSave(sticky(next).with(RetryIntent.AGAIN), TimeLimits.LIMIT, new CompletableFuture<>()));
-        BackgroundCall<Response> second = fixture.startWaiting(() -> store.waitAndSave(
-                exclusive(fixture.key()).with(RetryIntent.AGAIN), TimeLimits.LIMIT, new CompletableFuture<>()));
+        Map<Key, BackgroundCall<Response>> waits = new HashMap<>();
+        for (Key waiter : List.of(fixture.key(), fixture.key())) {
+            waits.put(
+                    waiter,
+                    fixture.startWaiting(() -> store.waitAndSave(
+                            sticky(waiter).with(RetryIntent.AGAIN), TimeLimits.LIMIT, new CompletableFuture<>())));
+        }
 
         assertThat(store.delete(holder)).isTrue();
 
-        awaitDone(recalled(fixture.woken(first)));
+        Key next = Awaitility.await("one of them to be granted it")
+                .atMost(TimeLimits.LIMIT)
+                .until(
+                        () -> waits.entrySet().stream()
+                                .filter(wait -> wait.getValue().isDone())
+                                .map(Map.Entry::getKey)
+                                .findFirst(),
+                        Optional::isPresent)
+                .orElseThrow();
+        awaitDone(recalled(fixture.woken(Objects.requireNonNull(waits.remove(next)))));
         assertThat(store.delete(next)).isTrue();
-        granted(fixture.woken(second));
+        granted(fixture.woken(waits.values().iterator().next()));
     }
 
     @Test
