@@ -29,8 +29,14 @@ final class FencingTokens {
         return token.isPresent() && token.getAsLong() >> BITS == zxid;
     }
 
-    /** Returns whether transactions have so great numbers that there are no tokens for them. */
-    static boolean areUsedUp(long zxid) {
-        return zxid >> Integer.SIZE > LAST_ELECTION;
+    /**
+     * Checks that there are tokens for a transaction.
+     *
+     * @throws dev.latchkey.LockStorageException if its number is too great
+     */
+    static void check(String resource, long zxid) {
+        if (zxid >> Integer.SIZE > LAST_ELECTION) {
+            throw Failures.tokensUsedUp(resource);
+        }
     }
 }

@@ -77,10 +77,12 @@ final class Granter {
 
     private long raiseFloor(QueueNode place, CallTimeout<RuntimeException> limit) {
         Requests requests = place.session().requests();
-        Reply<Stat> raised = limit.answer(requests.touch(place.parent(), Paths.content(place.resource())));
+        // What is there, for the number of the transaction.
+        byte[] content = Paths.content(place.resource());
+        Reply<Stat> raised = limit.answer(requests.write(place.parent(), content, Requests.ANY_VERSION));
         while (raised.isLost() && !limit.isOver()) {
             limit.pause();
-            raised = limit.answer(requests.touch(place.parent(), Paths.content(place.resource())));
+            raised = limit.answer(requests.write(place.parent(), content, Requests.ANY_VERSION));
         }
         if (raised.isOk()) {
             return raised.value().getMzxid();

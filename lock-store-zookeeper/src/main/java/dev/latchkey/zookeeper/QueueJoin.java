@@ -100,9 +100,7 @@ final class QueueJoin<X extends Exception> {
         if (entry == null || entry.isUsedUp()) {
             throw Failures.usedUp(place.resource(), parent);
         }
-        if (FencingTokens.areUsedUp(made.zxid())) {
-            throw Failures.tokensUsedUp(place.resource());
-        }
+        FencingTokens.check(place.resource(), made.zxid());
         place.made(made, entry.number());
         return line;
     }

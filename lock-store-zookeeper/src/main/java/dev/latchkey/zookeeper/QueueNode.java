@@ -169,12 +169,7 @@ final class QueueNode {
      * @return whether one of them was asked for the first time
      */
     CompletableFuture<Boolean> recall(WaitQueue line) {
-        return session.recalls()
-                .recall(line.stickyBefore(name()).stream()
-                        .map(NodeName::name)
-                        .filter(recalled::add)
-                        .map(before -> parent + '/' + before)
-                        .toList());
+        return session.recalls().recall(parent, line.stickyBefore(name()), recalled);
     }
 
     /** Leaves the queue. Returns when the node is deleted, or the background deletes it. */

@@ -21,7 +21,6 @@ final class Requests {
 
     static final byte[] NOTHING = {};
     static final int ANY_VERSION = -1;
-    private static final byte[] RECALLED = {'r'};
 
     /**
      * A new node.
@@ -164,17 +163,8 @@ final class Requests {
         return answer;
     }
 
-    /** Writes what is there, for the number of the transaction. */
-    CompletableFuture<Reply<Stat>> touch(String path, byte[] content) {
-        return write(path, content, ANY_VERSION);
-    }
-
-    /** Writes to a node that nobody has written to; it triggers the watches of it. */
-    CompletableFuture<Reply<Stat>> recall(String path) {
-        return write(path, RECALLED, 0);
-    }
-
-    private CompletableFuture<Reply<Stat>> write(String path, byte[] content, int version) {
+    /** Writes the content of a node if it has a version; triggers the watches of it. */
+    CompletableFuture<Reply<Stat>> write(String path, byte[] content, int version) {
         CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.setData(
