@@ -22,6 +22,7 @@ final class KeptHold {
 
     private final Key key;
     private final long grantedAt;
+    private long answeredAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
@@ -31,6 +32,7 @@ final class KeptHold {
     KeptHold(Request asked, Response.Granted granted, long now) {
         this.key = asked.key();
         this.grantedAt = now;
+        this.answeredAt = now;
         this.mode = granted.mode();
         this.lease = granted.lease();
         renew(asked, granted, now);
@@ -52,6 +54,7 @@ final class KeptHold {
     void renew(Request asked, Response.Granted granted, long now) {
         boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;
+        answeredAt = isNewest ? now : answeredAt;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
@@ -100,6 +103,12 @@ final class KeptHold {
 
     boolean isOver(long now) {
         return endNanos(lease) - now <= 0 || !lease.isLive().getAsBoolean();
+    }
+
+    /** Whether the store has ended it by now, which keeps it a little longer than it is relied on here. */
+    boolean isGone(long now) {
+        long nanos = lease.ttl().toNanos();
+        return answeredAt + nanos + nanos / 100 - now <= 0;
     }
 
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */

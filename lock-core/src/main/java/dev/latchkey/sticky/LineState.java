@@ -128,10 +128,10 @@ final class LineState {
         return begun.answer();
     }
 
-    /** What somebody is renewing is over only if the store says so. */
+    /** What somebody is renewing is over only if the store says so; what it may keep still is to be released. */
     private void dropOver(long now) {
-        boolean isOver = kept != null && !isBusy && kept.isOver(now);
-        kept = isOver ? null : kept;
+        boolean isGone = kept != null && !isBusy && kept.isGone(now);
+        kept = isGone ? null : kept;
         holds.dropOver(now);
     }
 
