@@ -7,7 +7,9 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +40,12 @@ final class PartWait {
             throws InterruptedException {
         long start = System.nanoTime();
         BatchAttempt.Conflicted conflict = first;
+        // What each wait adds to its signal goes with that: the caller's may live for as long as all of them.
+        var waiting = new AtomicReference<>(new CompletableFuture<Void>());
+        withdrawn.thenRun(() -> waiting.get().complete(null));
         while (true) {
+            CompletableFuture<Void> broken = new CompletableFuture<>();
+            waiting.set(broken);
             Duration rest = maxWait.minusNanos(System.nanoTime() - start);
             if (rest.isNegative()
                     || rest.isZero()
@@ -46,7 +53,7 @@ final class PartWait {
                 return new Result(parts, conflict);
             }
             int part = parts.firstOf(conflict.resources());
-            Response response = waitFor(request.with(parts.keys().get(part)), rest, withdrawn);
+            Response response = waitFor(request.with(parts.keys().get(part)), rest, broken);
             if (!(response instanceof Response.Granted granted)) {
                 return new Result(parts, conflict);
             }

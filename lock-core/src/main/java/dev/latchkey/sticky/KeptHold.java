@@ -144,8 +144,8 @@ final class KeptHold {
     }
 
     void recall(long now) {
+        recalledAt = isRecalled ? recalledAt : now;
         isRecalled = true;
-        recalledAt = now;
     }
 
     /** Whether those who wait here may go on with it. */

@@ -25,7 +25,7 @@ final class StickyOperations {
     Runnable draw() {
         List<StickyActor> actors = schedule.actors();
         StickyActor actor = actors.get(world.draw(actors.size()));
-        int drawn = world.draw(60);
+        int drawn = world.draw(62);
         if (drawn < 10) {
             return call(actor, "tryAcquire()", Lock::tryAcquire);
         } else if (drawn < 20) {
@@ -59,6 +59,9 @@ final class StickyOperations {
                 user.interrupt();
             };
         }
+        if (drawn >= 60) {
+            return call(actor, "key()", this::handedOut);
+        }
         return drawn < 58 ? dying(actor.process()) : closing(actor.process());
     }
 
@@ -73,6 +76,11 @@ final class StickyOperations {
                         + schedule.received(processes.get(world.draw(processes.size())), key)
                                 .name()
                 : "to nobody";
+    }
+
+    private String handedOut(Lock lock) {
+        schedule.handsOut();
+        return lock.key().held().isPresent() ? "of a hold" : "of nothing";
     }
 
     private Runnable call(StickyActor actor, String name, Work work) {

@@ -28,6 +28,7 @@ final class StickySchedule implements World.Rules {
     private final boolean isFaultless;
     private long newest;
     private boolean wasTransferred;
+    private boolean wasHandedOut;
     private boolean hasMinHold;
     private int left;
     private int closed;
@@ -37,6 +38,7 @@ final class StickySchedule implements World.Rules {
 
     StickySchedule(World world, RecallBorder.Plant plant) {
         this.world = world;
+        world.pauseAtGuards();
         this.isFaultless = world.oneIn(3);
         int faultIn = isFaultless ? 0 : 2 + world.draw(8);
         int count = 2 + world.draw(2);
@@ -107,6 +109,11 @@ final class StickySchedule implements World.Rules {
         hasMinHold = true;
     }
 
+    /** What is lost is left to who may have its key. */
+    void handsOut() {
+        wasHandedOut = true;
+    }
+
     boolean mayReceive() {
         return actors.size() < MOST_LOCKS;
     }
@@ -141,24 +148,33 @@ final class StickySchedule implements World.Rules {
     }
 
     private boolean mayBeLeft() {
+        return isDisturbed() || actors.stream().anyMatch(StickyActor::hasLost);
+    }
+
+    private boolean isDisturbed() {
         return !isFaultless
                 || wasTransferred
                 || hasMinHold
-                || actors.stream().anyMatch(StickyActor::hasLost)
+                || (wasHandedOut && actors.stream().anyMatch(StickyActor::hasLost))
                 || processes.stream().anyMatch(process -> process.border().isDead());
     }
 
     /** Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. */
     @Override
     public void checkAtRest() {
-        boolean isUsed = actors.stream().anyMatch(StickyActor::isHeld)
+        boolean isUsed = actors.stream().anyMatch(StickySchedule::isUsing)
                 || !store.holders("r").stream().allMatch(StickySchedule::isBelieved);
-        if (isUsed || mayBeLeft()) {
+        if (isUsed || isDisturbed()) {
             return;
         }
         actors.stream().filter(StickyActor::isWaiting).findFirst().ifPresent(waiting -> {
             throw new Violation(waiting.name() + " waits in vain: nobody uses " + store.holders("r"));
         });
+    }
+
+    /** Who waits to have its shared hold promoted keeps nobody waiting. */
+    private static boolean isUsing(StickyActor actor) {
+        return actor.isHeld() && !actor.isWaiting();
     }
 
     /** What its holder takes for over is left to the rest of its lease. */
