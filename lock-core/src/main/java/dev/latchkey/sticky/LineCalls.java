@@ -107,7 +107,7 @@ final class LineCalls {
         Key local = waiter.request().key();
         if (line.leave(waiter, end)) {
             // What has ended the wait is not to be hidden by a failure.
-            quietly(() -> release(local));
+            quietly(waiter.request().ttl(), () -> release(local));
         } else if (!(end instanceof NextStep.Holds)) {
             releaseDue(line, local.resource(), line.due());
         }
@@ -121,8 +121,8 @@ final class LineCalls {
     }
 
     /** Does one step of a call; null if there is another one to do. */
-    private <X extends Exception> @Nullable Response take(StickyLine line, NextStep step, Request request, UsedHold.Ask<X> ask)
-            throws X {
+    private <X extends Exception> @Nullable Response take(
+            StickyLine line, NextStep step, Request request, UsedHold.Ask<X> ask) throws X {
         if (step instanceof NextStep.Holds holds) {
             return holds.answer();
         }
@@ -238,17 +238,17 @@ final class LineCalls {
     /** Not by the thread that has recalled it, which is the store's. A failure leaves it to its lease. */
     private void releaseLater(StickyLine line, String resource, KeptHold kept) {
         try {
-            var unused = threads.end(() -> quietly(() -> releaseNow(line, resource, kept)));
+            var unused = threads.end(() -> quietly(kept.lease().ttl(), () -> releaseNow(line, resource, kept)));
         } catch (OutOfMemoryError e) {
             done(line, resource);
         }
     }
 
-    private static void quietly(BooleanSupplier release) {
+    private static void quietly(Duration ttl, BooleanSupplier release) {
         try {
             boolean unused = release.getAsBoolean();
         } catch (RuntimeException e) {
-            log.warn("lock.recall_failed", e);
+            log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), e);
         }
     }
 
@@ -285,7 +285,7 @@ final class LineCalls {
             StickyLine line = lines.get(resource);
             KeptHold idle = line == null ? null : line.close();
             if (line != null && idle != null) {
-                quietly(() -> releaseNow(line, resource, idle));
+                quietly(idle.lease().ttl(), () -> releaseNow(line, resource, idle));
             }
         }
     }

@@ -98,9 +98,7 @@ final class LineState {
             return new NextStep.Renew(current);
         }
         KeptHold idle = takeOut(now);
-        return idle == null
-                ? new NextStep.Ask(waiters.areSeveral() || keeping.pays(now))
-                : new NextStep.Release(idle);
+        return idle == null ? new NextStep.Ask(waiters.areSeveral() || keeping.pays(now)) : new NextStep.Release(idle);
     }
 
     private NextStep stepToPromote(Request request, long now) {

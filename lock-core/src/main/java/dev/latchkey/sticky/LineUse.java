@@ -67,7 +67,12 @@ final class LineUse {
         }
         long now = System.nanoTime();
         long before = now + hold.nanosToEnd(now);
+        boolean isOver = !hold.isLive(now);
         used.renew(asked, granted, now);
+        if (isOver) {
+            // Others may have it by now.
+            return null;
+        }
         // What is kept may last longer than what was asked for, from an earlier moment on.
         long end = KeptHold.endFor(local, granted.lease());
         boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;

@@ -23,9 +23,8 @@ record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
 
     /** Empty if the Lock holds nothing here. */
     static Optional<UsedHold> of(StickyLines lines, Request request) {
-        StickyLine line = request.key().held().isEmpty()
-                ? null
-                : lines.get(request.key().resource());
+        StickyLine line =
+                request.key().held().isEmpty() ? null : lines.get(request.key().resource());
         LineUse.Begun begun = line == null ? null : line.beginUse(request);
         return line == null || begun == null
                 ? Optional.empty()

@@ -26,6 +26,9 @@ import org.junit.jupiter.api.Test;
 /** What nobody has to wait for, elsewhere or in the same process, because a lock is sticky. */
 public interface StickyRivalContract extends RecallableStoreContract {
 
+    /** Far longer than anybody is ready to wait. */
+    Duration FOR_LONG = Duration.ofHours(1);
+
     /** The server may be slow to answer, or one of several. */
     @Test
     default void givenAReleaseIsNotAnswered_whenAnotherLockIsRecalled_thenThatIsReleased(Fixture fixture)
@@ -66,10 +69,10 @@ public interface StickyRivalContract extends RecallableStoreContract {
             throws Exception {
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock =
-                here.lock(fixture.resource()).ttl(shortTtl()).sticky(Fixture.LONG_TTL).create();
+                here.lock(fixture.resource()).ttl(workingTtl()).sticky(FOR_LONG).create();
         assertThat(lock.tryAcquire()).isTrue();
 
-        assertThat(fixture.lock().tryAcquire(TimeLimits.LIMIT)).isTrue();
+        assertThat(fixture.lock().tryAcquire(workingTtl().plus(soon()))).isTrue();
 
         assertThat(lock.isExpired()).isTrue();
     }
@@ -80,13 +83,17 @@ public interface StickyRivalContract extends RecallableStoreContract {
             throws Exception {
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock =
-                here.lock(fixture.resource()).ttl(shortTtl()).sticky(Fixture.LONG_TTL).create();
+                here.lock(fixture.resource()).ttl(shortTtl()).sticky(FOR_LONG).create();
         assertThat(lock.tryAcquire()).isTrue();
         Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::isExpired);
 
         assertThat(lock.key().held()).isEmpty();
 
-        assertThat(fixture.lock().tryAcquire(TimeLimits.LIMIT)).isTrue();
+        assertThat(fixture.lock().tryAcquire(soon())).isTrue();
+    }
+
+    private static Duration soon() {
+        return TimeLimits.scaled(Duration.ofSeconds(15));
     }
 
     /** The request that renewed it was executed, but not answered: it lasts longer than its process knows. */
@@ -163,10 +170,8 @@ public interface StickyRivalContract extends RecallableStoreContract {
                 return super.refresh(request);
             }
         }));
-        Lock first = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(Fixture.LONG_TTL.multipliedBy(2))
-                .create();
+        Lock first =
+                here.lock(fixture.resource()).ttl(workingTtl()).sticky(FOR_LONG).create();
         Lock second = sticky(fixture, here);
         assertThat(first.tryAcquire()).isTrue();
         BackgroundCall<Lock> late = fixture.start(first::refresh);
@@ -191,8 +196,10 @@ public interface StickyRivalContract extends RecallableStoreContract {
     default void givenItsKeyWasHandedOutAndItExpired_whenAcquiredAnew_thenItIsRefreshedAndReleased(Fixture fixture)
             throws Exception {
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock =
-                here.lock(fixture.resource()).ttl(workingTtl()).sticky(shortTtl()).create();
+        Lock lock = here.lock(fixture.resource())
+                .ttl(workingTtl())
+                .sticky(shortTtl())
+                .create();
         assertThat(lock.tryAcquire()).isTrue();
         assertThat(lock.key().held()).isPresent();
         Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::isExpired);

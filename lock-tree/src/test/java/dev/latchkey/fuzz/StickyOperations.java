@@ -60,7 +60,7 @@ final class StickyOperations {
             };
         }
         if (drawn >= 60) {
-            return call(actor, "key()", this::handedOut);
+            return call(actor, "key()", lock -> handedOut(actor));
         }
         return drawn < 58 ? dying(actor.process()) : closing(actor.process());
     }
@@ -78,9 +78,9 @@ final class StickyOperations {
                 : "to nobody";
     }
 
-    private String handedOut(Lock lock) {
-        schedule.handsOut();
-        return lock.key().held().isPresent() ? "of a hold" : "of nothing";
+    private static String handedOut(StickyActor actor) {
+        actor.handsOut();
+        return actor.lock().key().held().isPresent() ? "of a hold" : "of nothing";
     }
 
     private Runnable call(StickyActor actor, String name, Work work) {

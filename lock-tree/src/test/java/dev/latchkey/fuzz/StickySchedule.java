@@ -28,7 +28,6 @@ final class StickySchedule implements World.Rules {
     private final boolean isFaultless;
     private long newest;
     private boolean wasTransferred;
-    private boolean wasHandedOut;
     private boolean hasMinHold;
     private int left;
     private int closed;
@@ -109,11 +108,6 @@ final class StickySchedule implements World.Rules {
         hasMinHold = true;
     }
 
-    /** What is lost is left to who may have its key. */
-    void handsOut() {
-        wasHandedOut = true;
-    }
-
     boolean mayReceive() {
         return actors.size() < MOST_LOCKS;
     }
@@ -155,8 +149,13 @@ final class StickySchedule implements World.Rules {
         return !isFaultless
                 || wasTransferred
                 || hasMinHold
-                || (wasHandedOut && actors.stream().anyMatch(StickyActor::hasLost))
+                || actors.stream().anyMatch(actor -> actor.hasLost() && mayBeRenewed(actor))
                 || processes.stream().anyMatch(process -> process.border().isDead());
+    }
+
+    /** What is over may have been renewed late, or be left to who has its key. */
+    private static boolean mayBeRenewed(StickyActor actor) {
+        return actor.isHandedOut() || actor.process().border().hasRenewed();
     }
 
     /** Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. */
@@ -208,7 +207,7 @@ final class StickySchedule implements World.Rules {
     private void checkToken(StickyActor one) {
         long token = one.fencingToken()
                 .orElseThrow(() -> new Violation(one.name() + " holds exclusively without a fencing token"));
-        boolean isGreater = (one.isNew() && !one.isReceived()) ? token > newest : token >= newest;
+        boolean isGreater = (one.isNew() && !one.isShared()) ? token > newest : token >= newest;
         if (!isGreater) {
             throw new Violation(one.name() + " holds under " + token + " after " + newest);
         }
