@@ -7,6 +7,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -41,8 +42,8 @@ final class PartWait {
         long start = System.nanoTime();
         BatchAttempt.Conflicted conflict = first;
         // What each wait adds to its signal goes with that: the caller's may live for as long as all of them.
-        var waiting = new AtomicReference<>(new CompletableFuture<Void>());
-        withdrawn.thenRun(() -> waiting.get().complete(null));
+        AtomicReference<@Nullable CompletableFuture<Void>> waiting = new AtomicReference<>();
+        withdrawn.thenRun(() -> Optional.ofNullable(waiting.get()).ifPresent(broken -> broken.complete(null)));
         while (true) {
             CompletableFuture<Void> broken = new CompletableFuture<>();
             waiting.set(broken);
