@@ -66,7 +66,7 @@ final class LineUse {
             return null;
         }
         long now = System.nanoTime();
-        long before = now + hold.nanosToEnd(now);
+        long before = hold.endNanos();
         boolean isOver = !hold.isLive(now);
         used.renew(asked, granted, now);
         if (isOver) {

@@ -14,6 +14,9 @@ final class StickyLocks {
     /** Longer than a test takes. */
     static final Duration STICKY = Duration.ofMinutes(1);
 
+    /** Far longer than anybody is ready to wait. */
+    static final Duration FOR_LONG = Duration.ofHours(1);
+
     private StickyLocks() {}
 
     static Lock sticky(Fixture fixture, LockFactory here) {

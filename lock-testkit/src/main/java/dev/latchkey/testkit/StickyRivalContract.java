@@ -26,9 +26,6 @@ import org.junit.jupiter.api.Test;
 /** What nobody has to wait for, elsewhere or in the same process, because a lock is sticky. */
 public interface StickyRivalContract extends RecallableStoreContract {
 
-    /** Far longer than anybody is ready to wait. */
-    Duration FOR_LONG = Duration.ofHours(1);
-
     /** The server may be slow to answer, or one of several. */
     @Test
     default void givenAReleaseIsNotAnswered_whenAnotherLockIsRecalled_thenThatIsReleased(Fixture fixture)
@@ -68,8 +65,10 @@ public interface StickyRivalContract extends RecallableStoreContract {
     default void givenItsHolderNeverReleases_whenItsTtlIsOver_thenWhoeverWaitsIsGranted(Fixture fixture)
             throws Exception {
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock =
-                here.lock(fixture.resource()).ttl(workingTtl()).sticky(FOR_LONG).create();
+        Lock lock = here.lock(fixture.resource())
+                .ttl(workingTtl())
+                .sticky(StickyLocks.FOR_LONG)
+                .create();
         assertThat(lock.tryAcquire()).isTrue();
 
         assertThat(fixture.lock().tryAcquire(workingTtl().plus(soon()))).isTrue();
@@ -82,8 +81,10 @@ public interface StickyRivalContract extends RecallableStoreContract {
     default void givenItsTtlIsOver_whenItsKeyIsAskedFor_thenItIsReleasedForWhoeverAsks(Fixture fixture)
             throws Exception {
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock =
-                here.lock(fixture.resource()).ttl(shortTtl()).sticky(FOR_LONG).create();
+        Lock lock = here.lock(fixture.resource())
+                .ttl(shortTtl())
+                .sticky(StickyLocks.FOR_LONG)
+                .create();
         assertThat(lock.tryAcquire()).isTrue();
         Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::isExpired);
 
@@ -170,8 +171,10 @@ public interface StickyRivalContract extends RecallableStoreContract {
                 return super.refresh(request);
             }
         }));
-        Lock first =
-                here.lock(fixture.resource()).ttl(workingTtl()).sticky(FOR_LONG).create();
+        Lock first = here.lock(fixture.resource())
+                .ttl(workingTtl())
+                .sticky(StickyLocks.FOR_LONG)
+                .create();
         Lock second = sticky(fixture, here);
         assertThat(first.tryAcquire()).isTrue();
         BackgroundCall<Lock> late = fixture.start(first::refresh);
