@@ -28,6 +28,7 @@ final class KeptHold {
     private @Nullable TokenRange tokens;
     private boolean isRecalled;
     private long recalledAt;
+    private boolean isHandedOut;
 
     KeptHold(Request asked, Response.Granted granted, long now) {
         this.key = asked.key();
@@ -151,5 +152,14 @@ final class KeptHold {
     /** Whether those who wait here may go on with it. */
     boolean mayPassOn(long now) {
         return !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
+    }
+
+    /** Others may hold with its key as well. */
+    void handOut() {
+        isHandedOut = true;
+    }
+
+    boolean isHandedOut() {
+        return isHandedOut;
     }
 }

@@ -271,10 +271,12 @@ final class LineCalls {
     private void lookAgain(StickyLine line, String resource, KeptHold recalled) {
         long nanos = line.nanosToLastEnd(recalled);
         if (nanos > 0) {
-            var unused = threads.alarmIn(nanos, () -> {
-                releaseDue(line, resource, line.due());
-                lookAgain(line, resource, recalled);
-            });
+            var unused = threads.alarmIn(nanos, () -> lookAgain(line, resource, recalled));
+        } else if (line.endOverdue(recalled)) {
+            var unused =
+                    threads.end(() -> quietly(recalled.lease().ttl(), () -> releaseUnkept(line, recalled.claim())));
+        } else {
+            releaseDue(line, resource, line.due());
         }
     }
 

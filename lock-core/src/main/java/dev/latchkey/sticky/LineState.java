@@ -247,9 +247,17 @@ final class LineState {
         return keeping.recall(recalled, now) && endIdle(now);
     }
 
-    /** How long a recalled hold may be used yet, unless that is released or renewed; zero if it is not kept. */
-    long nanosToLastEnd(KeptHold recalled) {
-        return keeping.isKept(recalled) ? holds.nanosToLastEnd(recalled, System.nanoTime()) : 0;
+    /** How long those who hold under a hold of the store may rely on that; zero or less if nobody does. */
+    long nanosToLastEnd(KeptHold used) {
+        return holds.nanosToLastEnd(used, System.nanoTime());
+    }
+
+    /** Ends what is over by time under a hold that is not kept. Returns whether that is to be released. */
+    boolean endOverdue(KeptHold used) {
+        boolean isLeft = !keeping.isKept(used)
+                && !used.isHandedOut()
+                && !holds.areUnder(used, System.nanoTime());
+        return isLeft && !holds.endAll(used).isEmpty();
     }
 
     /**

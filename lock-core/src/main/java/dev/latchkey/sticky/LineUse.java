@@ -131,6 +131,7 @@ final class LineUse {
                             + " use a Lock without sticky() to hand out the key of a shared hold");
         }
         keeping.keepNoMore(hold.kept());
+        hold.kept().handOut();
         return hold.kept().claiming(local);
     }
 }

@@ -129,8 +129,12 @@ final class StickyLine {
         return guarded(() -> state.recall(recalled));
     }
 
-    long nanosToLastEnd(KeptHold recalled) {
-        return guarded(() -> state.nanosToLastEnd(recalled));
+    long nanosToLastEnd(KeptHold used) {
+        return guarded(() -> state.nanosToLastEnd(used));
+    }
+
+    boolean endOverdue(KeptHold used) {
+        return guarded(() -> state.endOverdue(used));
     }
 
     @Nullable KeptHold close() {

@@ -51,7 +51,10 @@ final class StickyOperations {
         } else if (drawn < 53) {
             return call(actor, "isAcquired()", Lock::isAcquired);
         } else if (drawn < 55) {
-            return call(actor, "transferKey()", lock -> givenAway(lock.transferKey()));
+            return call(actor, "transferKey()", lock -> {
+                schedule.transfers();
+                return givenAway(lock.transferKey());
+            });
         } else if (drawn < 57) {
             Fiber user = schedule.users().get(world.draw(schedule.users().size()));
             return () -> {

@@ -65,7 +65,6 @@ final class StickySchedule implements World.Rules {
 
     /** A Lock for a key that another process has given away. */
     StickyActor received(Node process, Key key) {
-        wasTransferred = true;
         LockBuilder builder = process.factory().lock(key);
         Duration ttl = options(builder);
         return add(process, builder, "received, " + ttl);
@@ -106,6 +105,11 @@ final class StickySchedule implements World.Rules {
     /** What is released in its min hold ends by itself. */
     void usesMinHold() {
         hasMinHold = true;
+    }
+
+    /** What is given away, or was lost meanwhile, is left to its lease. */
+    void transfers() {
+        wasTransferred = true;
     }
 
     boolean mayReceive() {
