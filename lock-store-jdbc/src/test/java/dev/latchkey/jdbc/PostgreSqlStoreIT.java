@@ -10,6 +10,7 @@ import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -38,6 +39,11 @@ class PostgreSqlStoreIT
     @AfterAll
     static void close() {
         store.close();
+    }
+
+    @Override
+    public Duration wakeUpLimitElsewhere() {
+        return wakeUpLimit();
     }
 
     @Override
