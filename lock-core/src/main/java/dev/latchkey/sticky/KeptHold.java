@@ -22,15 +22,18 @@ final class KeptHold {
 
     private final Key key;
     private final long grantedAt;
+    private long answeredAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
     private boolean isRecalled;
     private long recalledAt;
+    private boolean isHandedOut;
 
     KeptHold(Request asked, Response.Granted granted, long now) {
         this.key = asked.key();
         this.grantedAt = now;
+        this.answeredAt = now;
         this.mode = granted.mode();
         this.lease = granted.lease();
         renew(asked, granted, now);
@@ -52,6 +55,7 @@ final class KeptHold {
     void renew(Request asked, Response.Granted granted, long now) {
         boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;
+        answeredAt = isNewest ? now : answeredAt;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
@@ -102,6 +106,12 @@ final class KeptHold {
         return endNanos(lease) - now <= 0 || !lease.isLive().getAsBoolean();
     }
 
+    /** Whether the store has ended it by now, which keeps it a little longer than it is relied on here. */
+    boolean isGone(long now) {
+        long nanos = lease.ttl().toNanos();
+        return answeredAt + nanos + nanos / 100 - now <= 0;
+    }
+
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
     boolean suffices(Request local, long now) {
         boolean lasts = endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
@@ -135,12 +145,21 @@ final class KeptHold {
     }
 
     void recall(long now) {
+        recalledAt = isRecalled ? recalledAt : now;
         isRecalled = true;
-        recalledAt = now;
     }
 
     /** Whether those who wait here may go on with it. */
     boolean mayPassOn(long now) {
         return !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
+    }
+
+    /** Others may hold with its key as well. */
+    void handOut() {
+        isHandedOut = true;
+    }
+
+    boolean isHandedOut() {
+        return isHandedOut;
     }
 }
