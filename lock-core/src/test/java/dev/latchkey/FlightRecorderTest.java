@@ -98,6 +98,8 @@ class FlightRecorderTest {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         Process process = new ProcessBuilder(
                         java.toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "--limit-modules",
                         "java.base,java.logging",
                         "-cp",

@@ -38,13 +38,11 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * ARCHITECTURE.md draws which classes a call goes through, from the {@link Lock} to the driver, and how many calls that may be
  * at most. Here the driver looks at the stack when it is called, and finds what is drawn.
  */
-@Timeout(120)
 class CallPathIT {
 
     private static final Path PAGE = Documents.ROOT.resolve("ARCHITECTURE.md");

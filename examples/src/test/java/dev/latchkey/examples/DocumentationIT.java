@@ -101,7 +101,14 @@ class DocumentationIT {
         compile(directory.resolve(name + ".java"));
 
         if (JavaSnippet.hasMain(snippet)) {
-            runIn(directory, jdk("java"), "-cp", directory + ":" + classPath(), name);
+            runIn(
+                    directory,
+                    jdk("java"),
+                    "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
+                    "-cp",
+                    directory + ":" + classPath(),
+                    name);
         }
     }
 

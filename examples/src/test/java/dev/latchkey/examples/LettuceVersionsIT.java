@@ -6,14 +6,11 @@ import dev.latchkey.servers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** C28: an application, or what manages its versions, decides which version of the driver there is. */
-@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LettuceVersionsIT {
 
     private static final String PROJECT = """
@@ -59,6 +56,8 @@ class LettuceVersionsIT {
                 directory,
                 List.of(
                         Installed.jdk("java"),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         Installed.alone(OwnRedisClient.class, directory) + ":" + classPath,
                         OwnRedisClient.class.getName(),

@@ -16,12 +16,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,7 +29,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * application. The class path of each pair is what Maven makes of a pom outside of this build; the program runs in a JVM
  * with that alone.
  */
-@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PairsOfStoresIT {
 
     private static final List<String> STORES = List.of(
@@ -132,6 +129,8 @@ class PairsOfStoresIT {
                 directory,
                 List.of(
                         Installed.jdk("java"),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         program + ":" + classPath,
                         TwoStores.class.getName(),

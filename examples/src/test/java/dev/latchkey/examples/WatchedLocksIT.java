@@ -20,12 +20,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** With a listener, metrics and a flight recording, locks cost the server nothing more, and show no secret. */
-@Timeout(240)
 class WatchedLocksIT {
 
     private static final int CYCLES = 100;

@@ -14,13 +14,11 @@ import org.apache.curator.framework.recipes.locks.TestInterProcessMutexBase;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What Curator expects of its own mutex. Its tests start a ZooKeeper server, which the locks do not use: that it is stopped
  * does not concern them, and that it has no nodes left is no wonder.
  */
-@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class CuratorMutexContract extends TestInterProcessMutexBase {
 
     private LockFactory locks;

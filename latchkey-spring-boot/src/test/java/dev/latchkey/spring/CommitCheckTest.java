@@ -6,11 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.LockLostException;
 import dev.latchkey.spi.PersistingStore;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -29,7 +27,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** When a commit is refused, and when it is not, with transaction managers and synchronizations of the application. */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CommitCheckTest {
 
     private static final String NO_OTHER_CLIENT =

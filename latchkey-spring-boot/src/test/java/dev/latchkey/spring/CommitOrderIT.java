@@ -9,11 +9,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -28,7 +26,6 @@ import org.springframework.transaction.annotation.Transactional;
  * Two applications append numbers to a table, each the count of what is there: whoever gets the lock has to see the row of the one
  * before, or a number comes twice. {@code -Dlatchkey.rounds=1000} for the long form.
  */
-@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CommitOrderIT {
 
     private static final int ROUNDS = Integer.getInteger("latchkey.rounds", 100);

@@ -3,20 +3,22 @@ package dev.latchkey.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.SpringApplication;
@@ -26,9 +28,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Applications that have only some of what the integration knows: the others are really not on the class path. */
-@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Execution(ExecutionMode.CONCURRENT)
+/**
+ * Applications that have only some of what the integration knows. Each is loaded by a class loader of its own, as a web
+ * container does it, for which the others do not exist: in processes of their own, most of the time was that of starting them.
+ */
 class MissingDependenciesIT {
 
     private static final Pattern REQUIRED = Pattern.compile(
@@ -70,17 +73,43 @@ class MissingDependenciesIT {
     }
 
     private String assertLocks(Predicate<String> jars, String... properties) throws Exception {
-        String classPath = classPath()
+        URL[] classPath = classPath()
                 .filter(path -> !path.endsWith(".jar")
                         || jars.test(Path.of(path).getFileName().toString()))
-                .collect(Collectors.joining(File.pathSeparator));
+                .map(MissingDependenciesIT::url)
+                .toArray(URL[]::new);
+        Path log = directory.resolve("application.log");
         List<String> arguments = new ArrayList<>(List.of(properties));
         arguments.add("--management.endpoints.web.exposure.include=*");
         arguments.add("--spring.datasource.url=jdbc:h2:mem:missing");
-        try (AppProcess app = AppProcess.start(
-                List.of(), classPath, Application.class.getName(), directory, arguments.toArray(String[]::new))) {
-            assertThat(app.awaitLine("locked ")).isEqualTo("work");
-            return app.output();
+        arguments.add("--logging.file.name=" + log);
+        arguments.add("--logging.threshold.console=OFF");
+        try (URLClassLoader loader = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
+            assertThat(resourceLockedBy(loader, arguments.toArray(String[]::new)))
+                    .isEqualTo("work");
+        }
+        return Files.readString(log);
+    }
+
+    private static Object resourceLockedBy(ClassLoader loader, String... arguments) throws Exception {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(loader);
+        try {
+            var main = Class.forName(Application.class.getName(), true, loader)
+                    .getDeclaredMethod("resourceLocked", String[].class);
+            main.setAccessible(true);
+            return main.invoke(null, (Object) arguments);
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    private static URL url(String path) {
+        try {
+            return new File(path).toURI().toURL();
+        } catch (MalformedURLException e) {
+            throw new IllegalArgumentException(e);
         }
     }
 
@@ -102,12 +131,17 @@ class MissingDependenciesIT {
     @Import(Work.class)
     static class Application {
 
-        public static void main(String[] args) {
+        static String resourceLocked(String... arguments) throws SQLException {
             SpringApplication application = new SpringApplication(Application.class);
             application.setWebApplicationType(WebApplicationType.NONE);
-            try (ConfigurableApplicationContext context = application.run(args)) {
-                System.out.println("locked " + context.getBean(Work.class).resource("work"));
-                System.out.flush();
+            // It would keep this class loader for as long as the JVM runs, as the drivers of SQL would.
+            application.setRegisterShutdownHook(false);
+            try (ConfigurableApplicationContext context = application.run(arguments)) {
+                return context.getBean(Work.class).resource("work");
+            } finally {
+                for (var driver : Collections.list(DriverManager.getDrivers())) {
+                    DriverManager.deregisterDriver(driver);
+                }
             }
         }
     }

@@ -17,10 +17,8 @@ import java.util.List;
 import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
@@ -38,7 +36,6 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  * Three processes with the same job, each second; the clock of one is behind, one is killed and one is frozen. {@code
  * -Dlatchkey.ticks=200} for the long form.
  */
-@Timeout(value = 900, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ScheduledJobIT {
 
     private static final int TICKS = Integer.getInteger("latchkey.ticks", 24);

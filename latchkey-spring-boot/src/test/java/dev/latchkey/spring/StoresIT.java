@@ -18,11 +18,9 @@ import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -37,7 +35,6 @@ import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfigu
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** An address in the properties is all that an application needs, besides the starter. */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StoresIT {
 
     private static final String EXCLUDE = "spring.autoconfigure.exclude=";

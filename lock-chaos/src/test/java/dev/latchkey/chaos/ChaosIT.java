@@ -15,6 +15,8 @@ class ChaosIT {
 
     private static final long SEED = Long.getLong("latchkey.chaos.seed", new Random().nextInt(1_000_000));
 
+    private static final int MOST_TRIALS = 8;
+
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;
 
@@ -50,9 +52,17 @@ class ChaosIT {
      */
     @Test
     void givenAPlantedDefect_whenItStrikesSeldom_thenItIsFound() throws Exception {
-        assertThat(Planted.isFound(System.out, Defect.GRANTS_TWICE, Duration.ofSeconds(25), SEED))
-                .isTrue();
-        assertThat(Planted.isFound(System.out, Defect.REPEATS_TOKEN, Duration.ofSeconds(25), SEED))
-                .isTrue();
+        assertThat(isFound(Defect.GRANTS_TWICE)).isTrue();
+        assertThat(isFound(Defect.REPEATS_TOKEN)).isTrue();
+    }
+
+    /** It strikes by chance, and the less often the busier the machine is: so it is looked for until it shows. */
+    private static boolean isFound(Defect defect) throws Exception {
+        for (int trial = 0; trial < MOST_TRIALS; trial++) {
+            if (Planted.isFound(System.out, defect, Duration.ofSeconds(15), SEED + trial)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

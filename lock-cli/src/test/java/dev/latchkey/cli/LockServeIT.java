@@ -57,6 +57,7 @@ class LockServeIT extends CliFixture {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 "target/lock-cli.jar:target/test-classes",
                 Main.class.getName(),

@@ -319,6 +319,7 @@ class LockTopIT extends CliFixture {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 "target/lock-cli.jar:target/test-classes:target/lib/*",
                 Main.class.getName(),

@@ -30,18 +30,21 @@ final class KeptHold {
     private final Key key;
     private final ToLongFunction<Request> reservedTokens;
     private final long grantedAt;
+    private long answeredAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
     private int reuses;
     private boolean isRecalled;
     private long recalledAt;
+    private boolean isHandedOut;
 
     /** @param reservedTokens how many fencing tokens the store reserves with a request */
     KeptHold(Request asked, Response.Granted granted, ToLongFunction<Request> reservedTokens) {
         this.key = asked.key();
         this.reservedTokens = reservedTokens;
         this.grantedAt = System.nanoTime();
+        this.answeredAt = grantedAt;
         this.mode = granted.mode();
         this.lease = granted.lease();
         renew(asked, granted, grantedAt);
@@ -65,6 +68,7 @@ final class KeptHold {
         boolean isNewest =
                 !isTimed() || asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;
+        answeredAt = isNewest ? now : answeredAt;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
@@ -120,6 +124,14 @@ final class KeptHold {
         return (isTimed() && endNanos(lease) - now <= 0) || !lease.isLive().getAsBoolean();
     }
 
+    /** Whether the store has ended it by now, which keeps it a little longer than it is relied on here. */
+    boolean isGone(long now) {
+        long nanos = lease.ttl().toNanos();
+        return isTimed()
+                ? answeredAt + nanos + nanos / 100 - now <= 0
+                : !lease.isLive().getAsBoolean();
+    }
+
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
     boolean suffices(Request local, long now) {
         boolean lasts = !isTimed() || endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
@@ -170,12 +182,21 @@ final class KeptHold {
     }
 
     void recall(long now) {
+        recalledAt = isRecalled ? recalledAt : now;
         isRecalled = true;
-        recalledAt = now;
     }
 
     /** Whether those who wait here may go on with it. */
     boolean mayPassOn(long now) {
         return !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
+    }
+
+    /** Others may hold with its key as well. */
+    void handOut() {
+        isHandedOut = true;
+    }
+
+    boolean isHandedOut() {
+        return isHandedOut;
     }
 }

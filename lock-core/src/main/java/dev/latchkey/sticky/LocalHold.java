@@ -21,13 +21,25 @@ final class LocalHold {
     private long sinceNanos;
     private long endNanos;
 
+    /** Until when its Lock relies on it. */
+    private long reliableNanos;
+
     private LocalHold(Key local, KeptHold kept, OptionalLong fencingToken, long sinceNanos, long endNanos) {
         this.token = local.token();
         this.kept = kept;
         this.mode = kept.mode();
         this.fencingToken = fencingToken;
-        this.sinceNanos = sinceNanos;
-        this.endNanos = endNanos;
+        lasts(sinceNanos, endNanos);
+    }
+
+    private void lasts(long since, long end) {
+        sinceNanos = since;
+        endNanos = end;
+        reliableNanos = Lease.reliableUntil(since, ttl());
+    }
+
+    private Duration ttl() {
+        return Duration.ofNanos(endNanos - sinceNanos);
     }
 
     /** Begins a hold of a Lock for its whole TTL. */
@@ -59,20 +71,24 @@ final class LocalHold {
         return mode;
     }
 
+    /** Whether its Lock relies on it: not longer, for what is left of its lease nobody else here has to wait for. */
     boolean isLive(long now) {
-        return endNanos - now > 0 && !kept.isOver(now);
+        return nanosToEnd(now) > 0 && !kept.isOver(now);
     }
 
     long nanosToEnd(long now) {
-        return endNanos - now;
+        return reliableNanos - now;
+    }
+
+    long endNanos() {
+        return endNanos;
     }
 
     /** Goes on as the store has answered. */
     void renew(Response.Granted answer, long end) {
         mode = answer.mode();
         fencingToken = mode == LockMode.EXCLUSIVE ? answer.fencingToken() : OptionalLong.empty();
-        sinceNanos = answer.lease().since().orElse(sinceNanos);
-        endNanos = end;
+        lasts(answer.lease().since().orElse(sinceNanos), end);
     }
 
     /** What completes when it is lost: a signal of its own, for that of the store's hold outlasts it. */
@@ -83,9 +99,7 @@ final class LocalHold {
     /** The answer to its Lock. */
     Response.Granted answer() {
         Lease ofSession = Lease.session(lost, kept.lease().isLive());
-        Lease lease = kept.isTimed()
-                ? ofSession.withTime(OptionalLong.of(sinceNanos), Duration.ofNanos(endNanos - sinceNanos))
-                : ofSession;
+        Lease lease = kept.isTimed() ? ofSession.withTime(OptionalLong.of(sinceNanos), ttl()) : ofSession;
         return new Response.Granted(mode, fencingToken, lease);
     }
 }

@@ -29,6 +29,7 @@ import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.StoreRules;
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.time.Duration;
 import java.util.List;
@@ -65,11 +66,15 @@ class EtcdStoreIT
                 LeaderElectionServerContract,
                 ProcessContentionContract {
 
+    /** Of a request: that of the store on an idle machine. */
+    private static final String TIMEOUT =
+            "?timeout=" + TimeLimits.scaled(EtcdStore.DEFAULT_TIMEOUT).toMillis();
+
     private static EtcdStore store;
 
     @BeforeAll
     static void open() {
-        store = Stores.open(EtcdServer.sharedDsn());
+        store = Stores.open(EtcdServer.sharedDsn() + TIMEOUT);
     }
 
     @AfterAll
@@ -90,12 +95,12 @@ class EtcdStoreIT
 
     @Override
     public PersistingStore separateStore() {
-        return Stores.open(EtcdServer.sharedDsn() + "/others-" + UUID.randomUUID());
+        return Stores.open(EtcdServer.sharedDsn() + "/others-" + UUID.randomUUID() + TIMEOUT);
     }
 
     @Override
     public String dsn() {
-        return EtcdServer.sharedDsn();
+        return EtcdServer.sharedDsn() + TIMEOUT;
     }
 
     /** The server counts seconds. */

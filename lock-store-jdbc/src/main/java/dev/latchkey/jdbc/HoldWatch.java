@@ -77,12 +77,16 @@ final class HoldWatch {
         boolean interrupted = Thread.interrupted();
         guard.lock();
         try {
+            if (subscription != null && (listener.hearsAll() || retryNanos - System.nanoTime() > 0)) {
+                // Another thread has waited for that meanwhile.
+                return;
+            }
             ReleaseSubscription recalls = subscription == null ? wakeups.watch(RECALLS) : subscription;
             subscription = recalls;
             CompletionStage<?> begun = recalls.next();
             long end = System.nanoTime() + LIMIT.toNanos();
             while (!listener.hearsAll()
-                    && !listener.isResting()
+                    && listener.mayHearSoon()
                     && !begun.toCompletableFuture().isDone()) {
                 interrupted |= await(begun, end - System.nanoTime());
                 if (end - System.nanoTime() <= 0) {

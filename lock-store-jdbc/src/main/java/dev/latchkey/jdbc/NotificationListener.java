@@ -38,6 +38,7 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
     private final KeptHolds kept;
     private volatile CountDownLatch end = NOBODY_LISTENS;
     private volatile boolean hasRested;
+    private volatile boolean isBehindAPooler;
     private volatile long restUntilNanos;
     private final AtomicReference<@Nullable CountDownLatch> hearing = new AtomicReference<>();
     private volatile String problem = "not yet";
@@ -91,9 +92,10 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         return Optional.of(problem);
     }
 
-    private void begin(CountDownLatch mine, PostgresNotifications announcements) throws SQLException {
+    private void begin(CountDownLatch mine, PostgresNotifications announcements) {
         kept.recallAll();
-        if (announcements.isOfOwnSession()) {
+        isBehindAPooler = !announcements.isOfOwnSession();
+        if (!isBehindAPooler) {
             hearing.set(mine);
         } else {
             problem = "a pooler between this process and the server hides the session";
@@ -111,13 +113,18 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         return hearing.get() != null;
     }
 
+    /** Whether it may hear them in a moment, if it is asked to listen. */
+    boolean mayHearSoon() {
+        return !isBehindAPooler && !isResting();
+    }
+
     /** Why it does not hear them. */
     String problem() {
         return problem;
     }
 
     /** Whether it leaves its connection to others for a while. */
-    boolean isResting() {
+    private boolean isResting() {
         return hasRested && System.nanoTime() - restUntilNanos < 0;
     }
 

@@ -25,6 +25,7 @@ final class PostgresNotifications implements AutoCloseable {
     private final PGConnection postgresql;
     private final String channel;
     private final boolean autoCommit;
+    private final boolean isOfOwnSession;
     private long heardNanos = System.nanoTime();
 
     PostgresNotifications(Connection connection, String channel) throws SQLException {
@@ -37,6 +38,7 @@ final class PostgresNotifications implements AutoCloseable {
                 connection.rollback();
             }
             connection.setAutoCommit(true);
+            this.isOfOwnSession = PostgresSession.isOwn(connection);
             execute("LISTEN \"" + channel + "\"");
         } catch (SQLException e) {
             connection.close();
@@ -48,8 +50,8 @@ final class PostgresNotifications implements AutoCloseable {
     }
 
     /** Whether the server's session is this connection's own, so that all that it is notified of arrives here. */
-    boolean isOfOwnSession() throws SQLException {
-        return PostgresSession.isOwn(connection);
+    boolean isOfOwnSession() {
+        return isOfOwnSession;
     }
 
     /** Waits a while for resources that came free. */

@@ -6,6 +6,8 @@ import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SemaphoreContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
 
 /** What the store promises on every database. */
 interface JdbcContracts
@@ -15,4 +17,11 @@ interface JdbcContracts
                 LeaseCrashContract,
                 SemaphoreCrashContract,
                 SemaphoreContentionContract,
-                ProcessContentionContract {}
+                ProcessContentionContract {
+
+    /** Waiters of other processes are told nothing, and poll, but on PostgreSQL. */
+    @Override
+    default Duration wakeUpLimitElsewhere() {
+        return TimeLimits.scaled(Duration.ofSeconds(4));
+    }
+}

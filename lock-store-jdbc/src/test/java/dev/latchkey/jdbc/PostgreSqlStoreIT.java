@@ -12,6 +12,7 @@ import dev.latchkey.testkit.StickyForceReleaseContract;
 import dev.latchkey.testkit.StickyLeaseContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -42,6 +43,11 @@ class PostgreSqlStoreIT
     @AfterAll
     static void close() {
         store.close();
+    }
+
+    @Override
+    public Duration wakeUpLimitElsewhere() {
+        return wakeUpLimit();
     }
 
     @Override

@@ -1,10 +1,17 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.SecondProcess;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteErrorCode;
 
 /** All contracts on SQLite. Each test has a file of its own, for one has one writer at a time, and whoever waits for it too long fails. */
 class SqliteStoreIT implements JdbcContracts {
@@ -37,6 +44,33 @@ class SqliteStoreIT implements JdbcContracts {
     @Override
     public String dsn() {
         return "jdbc:sqlite:" + directory.resolve("locks.db");
+    }
+
+    /** Not in the middle of a write: nobody could write beside it, whatever is locked. */
+    @Override
+    public void freezeWaiter(SecondProcess other) {
+        Awaitility.await("a moment in which it does not write").until(() -> {
+            other.freeze();
+            boolean isWritable = isWritable();
+            if (!isWritable) {
+                other.thaw();
+            }
+            return isWritable;
+        });
+    }
+
+    private boolean isWritable() throws SQLException {
+        try (Connection connection = DriverManager.getConnection(dsn() + "?busy_timeout=0");
+                Statement statement = connection.createStatement()) {
+            statement.execute("BEGIN IMMEDIATE");
+            statement.execute("ROLLBACK");
+            return true;
+        } catch (SQLException e) {
+            if (e.getErrorCode() == SQLiteErrorCode.SQLITE_BUSY.code) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     /** Each hold waits for the disk. */

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class CombinedRedisIT {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(60);
-    private static final Duration SHORT_TTL = Duration.ofSeconds(2);
+    private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofSeconds(2));
 
     private final List<RedisServer> servers =
             Stream.generate(RedisServer::start).limit(3).toList();

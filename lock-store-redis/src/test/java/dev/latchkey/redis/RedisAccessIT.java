@@ -43,7 +43,7 @@ class RedisAccessIT extends OnOneServer {
             awaitQueued("lk:{report}:q", 1);
             assertThat(locks.createLock("report").tryAcquire(Duration.ofMillis(1_500)))
                     .isFalse();
-            first.refresh(TimeLimits.ttl(Duration.ofMillis(500)));
+            first.refresh(TimeLimits.ttl(Duration.ofSeconds(2)));
             assertThat(next.join().isAcquired()).isTrue();
             assertThat(store.capability(InspectableStore.class).orElseThrow().holders("report"))
                     .hasSize(1);

@@ -232,7 +232,9 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
     @Test
     void givenASlowServer_whenItAnswersAfterEachShortLimit_thenTheConnectionStays() {
-        try (RedisStore store = open("redis://" + proxy.address() + "?timeout=1s")) {
+        // What the machine adds to the delay must stay below it.
+        Duration timeout = TimeLimits.scaled(Duration.ofSeconds(1));
+        try (RedisStore store = open("redis://" + proxy.address() + "?timeout=" + timeout.toMillis() + "ms")) {
             Request request = exclusive(Key.of(RESOURCE));
             granted(store.save(request));
             new RedisKeys(server).awaitSubscribed();
@@ -240,7 +242,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
             proxy.delay(SHORT_LIMIT.multipliedBy(4));
             long begun = System.nanoTime();
 
-            while (System.nanoTime() - begun < Duration.ofSeconds(4).toNanos()) {
+            while (System.nanoTime() - begun < timeout.multipliedBy(4).toNanos()) {
                 assertThat(store.refreshAll(List.of(request), SHORT_LIMIT))
                         .hasOnlyElementsOfType(RefreshResult.Failed.class);
                 assertThat(proxy.connections()).isEqualTo(before);

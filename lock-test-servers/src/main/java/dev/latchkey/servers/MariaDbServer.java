@@ -124,19 +124,28 @@ public final class MariaDbServer extends TestServer {
 
         @Override
         public Launched launch(Path directory, List<String> arguments) {
-            if (!Files.exists(directory.resolve("data"))) {
-                makeTables(directory.resolve("data"), directory.resolve(TEMPORARY));
+            Path data = directory.resolve("data");
+            if (!Files.exists(data)) {
+                try {
+                    Files.createDirectory(data);
+                    Files.createDirectory(directory.resolve(TEMPORARY));
+                } catch (IOException e) {
+                    throw new UncheckedIOException("no directories for a database", e);
+                }
+                DataTemplate.of(install, options()).fill(data, () -> makeTables(data, directory.resolve(TEMPORARY)));
             }
             return server.launch(directory, arguments);
         }
 
+        private static List<String> options() {
+            return List.of("--user=" + user(), "--auth-root-authentication-method=normal", "--skip-name-resolve");
+        }
+
         private void makeTables(Path data, Path temporary) {
             List<String> command = new ArrayList<>(List.of(install.toString(), "--no-defaults", "--datadir=" + data));
-            command.addAll(
-                    List.of("--user=" + user(), "--auth-root-authentication-method=normal", "--skip-name-resolve"));
+            command.addAll(options());
             command.add("--tmpdir=" + temporary);
             try {
-                Files.createDirectory(temporary);
                 Process made =
                         new ProcessBuilder(command).redirectErrorStream(true).start();
                 String printed = new String(made.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -39,14 +39,7 @@ final class PostgresLaunchers {
     }
 
     private static Optional<Launcher> docker() {
-        try {
-            Class.forName("org.testcontainers.DockerClientFactory", false, PostgresLaunchers.class.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            return Optional.empty();
-        }
-        return DockerLauncher.isAvailable()
-                ? Optional.of(new Image(new DockerLauncher(IMAGE, "env")))
-                : Optional.empty();
+        return Docker.isAvailable() ? Optional.of(new Image(new DockerLauncher(IMAGE, "env"))) : Optional.empty();
     }
 
     /** The newest version of those that Debian keeps beside each other, else what is on the path. */
@@ -95,13 +88,16 @@ final class PostgresLaunchers {
     /** A program of this machine, which will not run as root. */
     private record Local(Path program) implements Launcher {
 
+        private static final List<String> OPTIONS =
+                List.of("--username", USER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync");
+
         @Override
         public Launched launch(Path directory, List<String> arguments) {
             if (isRoot()) {
                 giveTo(directory);
             }
             if (!Files.exists(directory.resolve("PG_VERSION"))) {
-                makeCluster(directory);
+                DataTemplate.of(initdb(), OPTIONS).fill(directory, () -> makeCluster(directory));
             }
             List<String> all = new ArrayList<>(List.of("-D", directory.toString()));
             // The default directory of its socket may be missing, and nobody asks for it.
@@ -110,11 +106,14 @@ final class PostgresLaunchers {
             return new BinaryLauncher(program, prefix()).launch(directory, all);
         }
 
+        private Path initdb() {
+            return program.resolveSibling("initdb");
+        }
+
         private void makeCluster(Path directory) {
             List<String> command = new ArrayList<>(prefix());
-            command.add(program.resolveSibling("initdb").toString());
-            command.addAll(List.of("--pgdata", directory.toString(), "--username", USER, "--auth", "trust"));
-            command.addAll(List.of("--encoding", "UTF8", "--no-locale", "--no-sync"));
+            command.addAll(List.of(initdb().toString(), "--pgdata", directory.toString()));
+            command.addAll(OPTIONS);
             try {
                 Process initdb =
                         new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -63,7 +63,7 @@ public interface CrashContract extends ProcessesContract {
 
             assertThat(holder.release()).isTrue();
 
-            assertThat(waiting.isYes(wakeUpLimit())).isTrue();
+            assertThat(waiting.isYes(wakeUpLimitElsewhere())).isTrue();
             assertThat(waiter.isAcquired()).isTrue();
             assertThat(fixture.lock().tryAcquire()).isFalse();
         }
@@ -198,12 +198,12 @@ public interface CrashContract extends ProcessesContract {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             Reply waiting = other.lock(fixture.resource(), LONG_TTL).startAcquire(LONG_WAIT);
             waiting.awaitWaiting();
-            other.freeze();
+            freezeWaiter(other);
             other.thaw();
 
             assertThat(holder.release()).isTrue();
 
-            assertThat(waiting.isYes(wakeUpLimit())).isTrue();
+            assertThat(waiting.isYes(wakeUpLimitElsewhere())).isTrue();
         }
     }
 

@@ -64,7 +64,7 @@ public interface LeaseCrashContract extends CrashContract {
             other.lock(fixture.resource(), crashTtl())
                     .startAcquire(WaitingContract.LONG_WAIT)
                     .awaitWaiting();
-            other.freeze();
+            freezeWaiter(other);
             assertThat(holder.release()).isTrue();
 
             boolean acquired = fixture.lock().tryAcquire(crashTtl().multipliedBy(6));

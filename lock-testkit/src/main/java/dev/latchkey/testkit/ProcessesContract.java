@@ -24,4 +24,23 @@ public interface ProcessesContract extends StoreContract {
     default Duration crashTtl() {
         return Duration.ofSeconds(3);
     }
+
+    /**
+     * Returns how long it may take from a release to the grant of a waiter in another process. A store that tells only the
+     * waiters of its own process says so here.
+     *
+     * @return as {@link #wakeUpLimit()} unless overridden
+     */
+    default Duration wakeUpLimitElsewhere() {
+        return wakeUpLimit();
+    }
+
+    /**
+     * Freezes a process in which somebody waits. A store whose waiters keep others from writing while they look says so here.
+     *
+     * @param other the process
+     */
+    default void freezeWaiter(SecondProcess other) {
+        other.freeze();
+    }
 }

@@ -11,12 +11,12 @@ import org.awaitility.Awaitility;
 /** The answer of a {@link SecondProcess} to one command, perhaps not there yet. */
 public final class Reply {
 
-    private final SecondProcess process;
+    private final WorkerJvm process;
     private final String number;
     private final String command;
     private final CompletableFuture<List<String>> words;
 
-    Reply(SecondProcess process, String number, String command, CompletableFuture<List<String>> words) {
+    Reply(WorkerJvm process, String number, String command, CompletableFuture<List<String>> words) {
         this.process = process;
         this.number = number;
         this.command = command;

@@ -1,23 +1,12 @@
 package dev.latchkey.testkit;
 
 import dev.latchkey.Key;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 /**
  * Another JVM that takes locks as it is told, and can be killed or frozen: a process of its own, with the class path of
@@ -32,27 +21,25 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>Every answer has a time limit; what fails shows what the process printed to its standard error. Thread-safe.
+ * <p>Every answer has a time limit; what fails shows what the process printed to its standard error. A process that was closed,
+ * and neither killed nor left in the middle of something, may serve the next one who connects. Thread-safe.
  */
 public final class SecondProcess implements AutoCloseable {
 
     /** How long a process may take to start, to answer or to end, before that counts as a failure. */
     public static final Duration LIMIT = TimeLimits.LIMIT;
 
-    private static final int STDERR_SHOWN = 8_000;
+    private final WorkerJvm jvm;
 
-    private final Process process;
-    private final PrintStream commands;
-    private final StringBuilder stderr = new StringBuilder();
-    private final Map<String, CompletableFuture<List<String>>> replies = new ConcurrentHashMap<>();
-    private final AtomicInteger numbers = new AtomicInteger();
-    private volatile boolean ended;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
-    private SecondProcess(Process process) {
-        this.process = process;
-        this.commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
-        pump("second-process-out", process.getInputStream(), this::onReply, this::onEnd);
-        pump("second-process-err", process.getErrorStream(), this::onPrinted, () -> {});
+    /** Whether nobody else can have the JVM: it has ended, or goes on with something until it is killed. */
+    private volatile boolean isSpent;
+
+    private volatile boolean isFrozen;
+
+    private SecondProcess(WorkerJvm jvm) {
+        this.jvm = jvm;
     }
 
     /**
@@ -63,9 +50,7 @@ public final class SecondProcess implements AutoCloseable {
      * @throws AssertionError if it does not start, or cannot open the store
      */
     public static SecondProcess connect(String dsn) {
-        SecondProcess started = start(dsn, Map.of());
-        started.awaitReady();
-        return started;
+        return connect(dsn, 1).get(0);
     }
 
     /**
@@ -77,8 +62,9 @@ public final class SecondProcess implements AutoCloseable {
      * @throws AssertionError as {@link #connect(String)}
      */
     public static SecondProcess connect(String dsn, Map<String, String> environment) {
-        SecondProcess started = start(dsn, environment);
-        started.awaitReady();
+        SecondProcess started = new SecondProcess(WorkerJvm.start(environment));
+        started.isSpent = true;
+        connect(dsn, List.of(started));
         return started;
     }
 
@@ -91,45 +77,21 @@ public final class SecondProcess implements AutoCloseable {
      * @throws AssertionError as {@link #connect(String)}
      */
     public static List<SecondProcess> connect(String dsn, int count) {
-        List<SecondProcess> started = new ArrayList<>();
-        try {
-            for (int i = 0; i < count; i++) {
-                started.add(start(dsn, Map.of()));
-            }
-            started.forEach(SecondProcess::awaitReady);
-            return List.copyOf(started);
-        } catch (AssertionError e) {
-            started.forEach(SecondProcess::close);
-            throw e;
-        }
+        List<SecondProcess> started = Stream.generate(() -> new SecondProcess(WorkerJvm.idleOrNew()))
+                .limit(count)
+                .toList();
+        connect(dsn, started);
+        return started;
     }
 
-    private static SecondProcess start(String dsn, Map<String, String> environment) {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        ProcessBuilder builder = new ProcessBuilder(
-                java,
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Xshare:auto",
-                "-Xmx128m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Worker.class.getName());
-        // The DSN may hold a password, and arguments are for everybody to see.
-        builder.environment().put(Worker.DSN, dsn);
-        builder.environment().putAll(environment);
+    private static void connect(String dsn, List<SecondProcess> started) {
         try {
-            return new SecondProcess(builder.start());
-        } catch (IOException e) {
-            throw new UncheckedIOException("could not start a second JVM", e);
-        }
-    }
-
-    private void awaitReady() {
-        try {
-            send("ready").text();
+            // The DSN may hold a password, and arguments are for everybody to see.
+            List<Reply> replies =
+                    started.stream().map(one -> one.send("connect", dsn)).toList();
+            replies.forEach(Reply::text);
         } catch (AssertionError | RemoteFailure e) {
-            close();
+            started.forEach(one -> one.jvm.end());
             throw new AssertionError("the second process could not connect", e);
         }
     }
@@ -221,6 +183,7 @@ public final class SecondProcess implements AutoCloseable {
      * @return the number of its first term, once it leads
      */
     Reply lead(String election, Duration ttl) {
+        isSpent = true;
         return send("lead", election, ttl.toString());
     }
 
@@ -248,33 +211,32 @@ public final class SecondProcess implements AutoCloseable {
      * @param number the size of a family, or the seed
      */
     Reply act(String how, String tree, Duration ttl, Path directory, String name, int number) {
+        isSpent = true;
         return send(how, tree, ttl.toString(), directory.toString(), name, Integer.toString(number));
     }
 
     /** Ends the process with SIGKILL, and waits until it is gone. */
     public void kill() {
-        process.destroyForcibly();
-        awaitExit();
+        isSpent = true;
+        jvm.kill();
     }
 
     /** Asks the process to end, with SIGTERM, as a service manager does, and waits until it has. */
     public void terminate() {
-        // Not by the process itself, which would close its input as well: the worker takes that for the end of its
-        // parent.
-        if (!process.toHandle().destroy()) {
-            throw new AssertionError("the second process could not be asked to end");
-        }
-        awaitExit();
+        isSpent = true;
+        jvm.terminate();
     }
 
     /** Freezes the process with SIGSTOP: it keeps its connections and files, and does nothing. */
     public void freeze() {
+        isFrozen = true;
         PosixSignal.STOP.sendTo(pid());
     }
 
     /** Lets a frozen process go on, with SIGCONT. */
     public void thaw() {
         PosixSignal.CONT.sendTo(pid());
+        isFrozen = false;
     }
 
     /**
@@ -283,8 +245,8 @@ public final class SecondProcess implements AutoCloseable {
      * @return its exit code
      */
     public int exit() {
-        commands.println(Wire.line(List.of("-", "exit")));
-        return awaitExit();
+        isSpent = true;
+        return jvm.exit();
     }
 
     /**
@@ -293,15 +255,8 @@ public final class SecondProcess implements AutoCloseable {
      * @return its exit code
      */
     public int awaitExit() {
-        try {
-            if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-                throw new AssertionError(said("the second process did not end within " + LIMIT));
-            }
-            return process.exitValue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while waiting for the second process to end", e);
-        }
+        isSpent = true;
+        return jvm.awaitExit();
     }
 
     /**
@@ -310,85 +265,26 @@ public final class SecondProcess implements AutoCloseable {
      * @return as the operating system counts
      */
     public long pid() {
-        return process.pid();
+        return jvm.pid();
     }
 
-    /** Kills the process if it still runs. */
+    /** Has the process close its factory, or kills it if it cannot: holds that are to outlive it need {@link #kill()}. */
     @Override
     public void close() {
-        process.destroyForcibly();
-        awaitExit();
-        commands.close();
+        if (closed.getAndSet(true)) {
+            return;
+        }
+        if (isSpent || isFrozen) {
+            jvm.end();
+        } else {
+            jvm.giveBack();
+        }
     }
 
     Reply send(String... command) {
-        String number = Integer.toString(numbers.incrementAndGet());
-        CompletableFuture<List<String>> reply = new CompletableFuture<>();
-        replies.put(number, reply);
-        List<String> words = new ArrayList<>(List.of(number));
-        words.addAll(List.of(command));
-        synchronized (commands) {
-            commands.println(Wire.line(words));
+        if (closed.get()) {
+            throw new IllegalStateException("the second process has been closed");
         }
-        if (ended) {
-            reply.completeExceptionally(processEnded());
-        }
-        return new Reply(this, number, command[0], reply);
-    }
-
-    /** A message followed by what the process printed. */
-    String said(String problem) {
-        String all;
-        synchronized (stderr) {
-            all = stderr.toString();
-        }
-        String shown = all.substring(Math.max(0, all.length() - STDERR_SHOWN));
-        return problem + (shown.isBlank() ? "; it printed nothing" : "; it printed:\n" + shown);
-    }
-
-    private static IllegalStateException processEnded() {
-        return new IllegalStateException("the second process has ended");
-    }
-
-    private void onPrinted(String line) {
-        synchronized (stderr) {
-            stderr.append(line).append('\n');
-        }
-    }
-
-    private void onEnd() {
-        ended = true;
-        replies.values().forEach(reply -> reply.completeExceptionally(processEnded()));
-    }
-
-    private void onReply(String line) {
-        if (!line.startsWith(Worker.ANSWER)) {
-            onPrinted(line);
-            return;
-        }
-        List<String> words = Wire.words(line.substring(Worker.ANSWER.length()));
-        CompletableFuture<List<String>> reply = replies.remove(words.get(0));
-        if (reply != null) {
-            reply.complete(words.subList(1, words.size()));
-        }
-    }
-
-    private static void pump(String name, InputStream from, Consumer<String> to, Runnable end) {
-        Thread thread = new Thread(
-                () -> {
-                    try (BufferedReader lines =
-                            new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8))) {
-                        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                            to.accept(line);
-                        }
-                    } catch (IOException e) {
-                        to.accept("(its output could not be read: " + e + ")");
-                    } finally {
-                        end.run();
-                    }
-                },
-                name);
-        thread.setDaemon(true);
-        thread.start();
+        return jvm.send(command);
     }
 }

@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.StickyLocks.STICKY;
+import static dev.latchkey.testkit.StickyLocks.awaitNobodyHolds;
 import static dev.latchkey.testkit.StickyLocks.sticky;
 import static dev.latchkey.testkit.StickyLocks.usedToken;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Locks that stay with the factory that used them last, until another one asks: for a {@link RecallableStore}. */
 @ContractFor(RecallableStore.class)
-public interface StickyContract extends StickyKeyContract {
+public interface StickyContract extends StickyKeyContract, StickyRivalContract {
 
     @Test
     default void givenReleased_whenAcquiredAgain_thenNobodyIsAskedAndTheTokenGrows(Fixture fixture) {
@@ -74,7 +75,6 @@ public interface StickyContract extends StickyKeyContract {
 
     @Test
     default void givenInUse_whenARivalTries_thenItIsRefusedAndTheReleaseIsReal(Fixture fixture) {
-        InspectableStore store = fixture.store(InspectableStore.class);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = sticky(fixture, here);
         assertThat(lock.tryAcquire()).isTrue();
@@ -84,7 +84,7 @@ public interface StickyContract extends StickyKeyContract {
 
         assertThat(lock.release()).isTrue();
 
-        awaitNobodyHolds(store, fixture);
+        awaitNobodyHolds(fixture);
         assertThat(rival.tryAcquire()).isTrue();
     }
 
@@ -180,7 +180,6 @@ public interface StickyContract extends StickyKeyContract {
     /** One that goes back and forth is not kept: the next rival need not recall it. */
     @Test
     default void givenRecalledSoon_whenReleasedTheNextTime_thenItIsNotKept(Fixture fixture) {
-        InspectableStore store = fixture.store(InspectableStore.class);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = sticky(fixture, here);
         assertThat(lock.tryAcquire()).isTrue();
@@ -189,7 +188,7 @@ public interface StickyContract extends StickyKeyContract {
 
         assertThat(usedToken(lock)).isPositive();
 
-        awaitNobodyHolds(store, fixture);
+        awaitNobodyHolds(fixture);
     }
 
     /** One that is used several times before each recall stays worth keeping, however often it is recalled. */
@@ -250,12 +249,5 @@ public interface StickyContract extends StickyKeyContract {
     @Test
     default void givenAStoreThatRecalls_whenAskedForItsCapability_thenItHasIt(Fixture fixture) {
         assertThat(fixture.locks().supports(Capability.STICKY)).isTrue();
-    }
-
-    /** Nobody asks for it: a recall that was sent before may come late, and ends what is kept as well. */
-    private static void awaitNobodyHolds(InspectableStore store, Fixture fixture) {
-        Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> store.holders(fixture.resource()).isEmpty());
     }
 }

@@ -40,23 +40,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class Worker {
 
-    static final String DSN = "LATCHKEY_TESTKIT_DSN";
     static final String ANSWER = "latchkey-worker ";
     static final String OK = "ok";
     static final String FAILED = "failed";
 
     private static final int INPUT_ENDED = 3;
 
-    private final LockFactory locks;
     private final PrintStream out;
     private final Map<String, Lock> locksByName = new ConcurrentHashMap<>();
     private final Map<String, Semaphore> semaphores = new ConcurrentHashMap<>();
     private final Queue<Permit> permits = new ConcurrentLinkedQueue<>();
     private final Map<String, Thread> running = new ConcurrentHashMap<>();
     private final AtomicInteger names = new AtomicInteger();
+    private volatile String dsn = "";
+    private volatile @Nullable LockFactory connected;
 
-    private Worker(LockFactory locks, PrintStream out) {
-        this.locks = locks;
+    private Worker(PrintStream out) {
         this.out = out;
     }
 
@@ -67,11 +66,10 @@ final class Worker {
      * @throws IOException if its input cannot be read
      */
     public static void main(String[] args) throws IOException {
-        String dsn = Objects.requireNonNull(System.getenv(DSN), DSN);
         // Whatever else prints to standard output must not be taken for an answer.
         PrintStream out = System.out;
         System.setOut(System.err);
-        Worker worker = new Worker(LockFactory.connect(dsn), out);
+        Worker worker = new Worker(out);
         try (BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line = commands.readLine(); line != null; line = commands.readLine()) {
                 worker.start(Wire.words(line));
@@ -84,7 +82,7 @@ final class Worker {
         String number = words.get(0);
         List<String> command = words.subList(1, words.size());
         if (command.get(0).equals("exit")) {
-            locks.close();
+            disconnect();
             System.exit(0);
         }
         Thread thread = new Thread(() -> answer(number, command), "command-" + number);
@@ -111,16 +109,17 @@ final class Worker {
     private String run(List<String> command) throws Exception {
         String first = command.size() > 1 ? command.get(1) : "";
         return switch (command.get(0)) {
-            case "ready" -> "";
-            case "lock" -> keep(locks.createLock(first, Duration.parse(command.get(2))));
+            case "connect" -> connect(first);
+            case "disconnect" -> disconnect();
+            case "lock" -> keep(locks().createLock(first, Duration.parse(command.get(2))));
             case "stickyLock" ->
-                keep(locks.lock(first)
+                keep(locks().lock(first)
                         .ttl(Duration.parse(command.get(2)))
                         .sticky(Duration.parse(command.get(3)))
                         .create());
-            case "adopt" -> keep(locks.createLock(Key.deserialize(first), Duration.parse(command.get(2))));
+            case "adopt" -> keep(locks().createLock(Key.deserialize(first), Duration.parse(command.get(2))));
             case "semaphore" ->
-                keep(locks.semaphore(first, Integer.parseInt(command.get(2)))
+                keep(locks().semaphore(first, Integer.parseInt(command.get(2)))
                         .ttl(Duration.parse(command.get(3)))
                         .create());
             case "permits" -> permits(command, Objects.requireNonNull(semaphores.get(first)));
@@ -132,6 +131,29 @@ final class Worker {
             case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
         };
+    }
+
+    private String connect(String dsn) {
+        this.dsn = dsn;
+        connected = LockFactory.connect(dsn);
+        return Boolean.toString(true);
+    }
+
+    /** Leaves nothing for the next test to find. */
+    private String disconnect() {
+        LockFactory locks = connected;
+        if (locks != null) {
+            locks.close();
+        }
+        connected = null;
+        locksByName.clear();
+        semaphores.clear();
+        permits.clear();
+        return Boolean.toString(true);
+    }
+
+    private LockFactory locks() {
+        return Objects.requireNonNull(connected, "not connected");
     }
 
     private static String run(List<String> command, Lock lock) throws InterruptedException {
@@ -157,7 +179,7 @@ final class Worker {
     /** It stands until this process is killed. */
     private String lead(String election, Duration ttl) throws Exception {
         CompletableFuture<Term> elected = new CompletableFuture<>();
-        LeaderElection.builder(locks, election)
+        LeaderElection.builder(locks(), election)
                 .ttl(ttl)
                 .onElected(term -> {
                     elected.complete(term);
@@ -192,7 +214,7 @@ final class Worker {
         Duration ttl = Duration.parse(command.get(3));
         int times = Integer.parseInt(command.get(4));
         for (int i = 0; i < times; i++) {
-            try (Lock lock = locks.createLock(command.get(2), ttl).acquire()) {
+            try (Lock lock = locks().createLock(command.get(2), ttl).acquire()) {
                 tally.increment(lock.fencingToken());
             }
         }
@@ -214,7 +236,7 @@ final class Worker {
             List<Integer> some = numbers.subList(0, 1 + random.nextInt(4));
             List<String> names =
                     some.stream().map(number -> command.get(2) + number).toList();
-            try (Lock lock = locks.all(names).ttl(ttl).create().acquire()) {
+            try (Lock lock = locks().all(names).ttl(ttl).create().acquire()) {
                 Map<String, Long> tokens = lock.fencingTokens();
                 for (int number : some) {
                     new Tally(directory.resolve(Integer.toString(number)))
@@ -236,7 +258,7 @@ final class Worker {
         for (int i = 0; i < times; i++) {
             int limit = most - random.nextInt(2);
             Semaphore semaphore =
-                    locks.semaphore(command.get(2), limit).ttl(ttl).create();
+                    locks().semaphore(command.get(2), limit).ttl(ttl).create();
             try (Permit permit = semaphore.acquire(1 + random.nextInt(limit))) {
                 held.add(permit.count(), limit);
                 LockSupport.parkNanos(random.nextInt(2_000_000));
@@ -247,8 +269,8 @@ final class Worker {
     }
 
     /** Until this process is killed. */
-    private static String act(List<String> command) throws Exception {
-        PersistingStore store = StoreProvider.connect(Objects.requireNonNull(System.getenv(DSN), DSN));
+    private String act(List<String> command) throws Exception {
+        PersistingStore store = StoreProvider.connect(dsn);
         TreeActor actor = new TreeActor(
                 store, command.get(1), Duration.parse(command.get(2)), Path.of(command.get(3)), command.get(4));
         int number = Integer.parseInt(command.get(5));

@@ -28,6 +28,7 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
     private final int faultIn;
     private final Plant plant;
     private boolean dead;
+    private boolean renews;
 
     /** What is wrong with the store, for who judges the judge. */
     record Plant(int leaseFactor, Optional<DenseTokens> tokens, boolean recalls) {
@@ -48,6 +49,11 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
 
     boolean isDead() {
         return dead;
+    }
+
+    /** Whether it has asked for more of what it held: that may come late, when it is lost already. */
+    boolean hasRenewed() {
+        return renews;
     }
 
     @Override
@@ -154,6 +160,7 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
     }
 
     private Network.Fate begin(String operation, Key key, boolean mayRepeat) {
+        renews |= key.held().isPresent() && !operation.equals("delete") && !operation.equals("find");
         if (world.isTraced()) {
             world.note("-> " + operation + " " + Network.shown(key));
         }
