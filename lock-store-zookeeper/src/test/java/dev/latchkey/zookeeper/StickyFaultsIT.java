@@ -25,6 +25,9 @@ import org.junit.jupiter.api.Test;
 class StickyFaultsIT extends BesideRivals {
 
     private static final Duration STICKY = Duration.ofSeconds(30);
+    /** Long enough that a busy machine does not end it before its process is killed or frozen. */
+    private static final String LONGER_SESSION = "?sessionTimeout=12000";
+
     private static final byte[] RECALLED = "r".getBytes(StandardCharsets.UTF_8);
 
     /** Of this test alone: what one leaves behind may outlast it by a session. */
@@ -263,10 +266,11 @@ class StickyFaultsIT extends BesideRivals {
     /** Nobody has heard how many tokens it has used. */
     @Test
     void givenKept_whenTheProcessIsKilled_thenARivalGetsItWithAGreaterTokenWhenTheSessionIsOver() throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn() + SHORT_SESSION)) {
+        try (SecondProcess holding = SecondProcess.connect(server.dsn() + LONGER_SESSION);
+                LockFactory lasting = LockFactory.connect(server.dsn() + "?sessionTimeout=60000")) {
             long used = kept(holding.stickyLock(resource, TTL, STICKY));
             holding.kill();
-            Lock rival = rivals.createLock(resource, TTL);
+            Lock rival = lasting.createLock(resource, TTL);
 
             assertThat(rival.tryAcquire(LIMIT)).isTrue();
 
@@ -276,11 +280,12 @@ class StickyFaultsIT extends BesideRivals {
 
     @Test
     void givenKept_whenTheProcessIsFrozenUntilItsSessionIsOver_thenItDoesNotHoldWhenItGoesOn() throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn() + SHORT_SESSION)) {
+        try (SecondProcess holding = SecondProcess.connect(server.dsn() + LONGER_SESSION);
+                LockFactory lasting = LockFactory.connect(server.dsn() + "?sessionTimeout=60000")) {
             RemoteLock holder = holding.stickyLock(resource, TTL, STICKY);
             long used = kept(holder);
             holding.freeze();
-            Lock rival = rivals.createLock(resource, TTL);
+            Lock rival = lasting.createLock(resource, TTL);
             assertThat(rival.tryAcquire(LIMIT)).isTrue();
             long next = rival.fencingToken().orElseThrow();
             assertThat(next).isGreaterThan(used);
