@@ -118,26 +118,39 @@ final class AcquireLoop {
     }
 
     /**
-     * The answer to a request; if that is refused because of a lock that may only be kept, the answer a moment later: whoever
-     * keeps it was just asked to give it back. The interrupt flag is kept; an interrupt ends the wait.
+     * The answer to a request that does not wait for others; if that was refused because of a lock that may only be kept, the
+     * answer a moment later: whoever keeps it was just asked to give it back. The interrupt flag is kept; an interrupt ends the
+     * wait.
+     *
+     * @return the answer; empty if a hold may have been passed: the store has not answered whoever passed it
      */
-    Response awaitRecall(Request request, Response response) {
+    Optional<Response> awaitRecall(Request request, Response response) {
         boolean isRecalled = response instanceof Response.Conflicted conflict && conflict.isRecalled();
-        return isRecalled && hasOwnQueue ? awaitRecalled(request, response) : response;
+        boolean asksAgain = !hasOwnQueue && request.retryIntent() == RetryIntent.AGAIN;
+        return isRecalled && !asksAgain ? awaitRecalled(request, response) : Optional.of(response);
     }
 
-    private Response awaitRecalled(Request request, Response refusal) {
-        BlockingStore queue = store.capability(BlockingStore.class).orElseThrow();
+    private Optional<Response> awaitRecalled(Request request, Response refusal) {
         boolean interrupted = Thread.interrupted();
         try {
-            return queue.waitAndSave(request.with(RetryIntent.AGAIN), RECALL_WAIT, new CompletableFuture<>());
+            return hasOwnQueue
+                    ? Optional.of(queue(request))
+                    : await(request, Duration.ZERO, Deadline.in(RECALL_WAIT), new CompletableFuture<>());
         } catch (InterruptedException e) {
             interrupted = true;
-            return refusal;
+            return Optional.of(refusal);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    private Response queue(Request request) throws InterruptedException {
+        BlockingStore queue = store.capability(BlockingStore.class).orElseThrow();
+        try (StoreCall call = events.storeCall(Operation.WAIT)) {
+            return call.answered(
+                    queue.waitAndSave(request.with(RetryIntent.AGAIN), RECALL_WAIT, new CompletableFuture<>()));
         }
     }
 

@@ -133,10 +133,7 @@ final class FactoryContext {
     private synchronized Optional<FactoryContext> makeSticky() {
         if (sticky == null) {
             store.capability(RecallableStore.class).ifPresent(recallable -> {
-                StickyStore view = new StickyStore(recallable, release -> {
-                    // It fails where nobody waits for it: the hold then ends with its lease.
-                    var unused = threads.end(release);
-                });
+                StickyStore view = new StickyStore(recallable, threads);
                 sticky = new StickyLocks(view, over(view));
             });
         }

@@ -177,7 +177,8 @@ public final class LockBuilder {
      * asks nobody. It is for work that mostly comes to the same process. Whoever asks for the lock elsewhere has it recalled: what
      * nobody works under is released at once, what is in use when it is released.
      *
-     * <p>What is kept is held for others. If this process dies, they wait for the TTL and {@code atMost}.
+     * <p>What is kept is held for others. If this process dies, they wait for the TTL and {@code atMost}; where holds end with a
+     * session, for that.
      *
      * @param atMost the time from the last contact with the store for which the lock may be acquired without another one: more
      *     than zero, and with the TTL at most 100 years

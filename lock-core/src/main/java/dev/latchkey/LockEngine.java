@@ -219,10 +219,11 @@ final class LockEngine {
     }
 
     private Optional<Response> save(Request request) {
+        Response first;
         try (StoreCall call = context.events().storeCall(Operation.ACQUIRE)) {
-            Response first = context.store().save(request);
-            return Optional.of(call.answered(context.acquireLoop().awaitRecall(request, first)));
+            first = call.answered(context.store().save(request));
         }
+        return context.acquireLoop().awaitRecall(request, first);
     }
 
     /** In the store's own queue where it has one. Else it tries once, unless others wait here, and only then waits. */
@@ -238,12 +239,12 @@ final class LockEngine {
             return loop.await(request, Duration.ZERO, end, withdrawn);
         }
         RetryIntent intent = end.isOver() ? RetryIntent.ONCE : RetryIntent.AGAIN;
-        Response first = save(request.with(intent)).orElseThrow();
+        Optional<Response> first = save(request.with(intent));
         // A promoter that said it would ask again does so, also when that has taken its time: else its mark would stay.
         boolean leavesMark = intent == RetryIntent.AGAIN && request.key().held().isPresent();
-        return first instanceof Response.Conflicted conflict && (leavesMark || !end.isOver())
+        return first.isPresent() && first.get() instanceof Response.Conflicted conflict && (leavesMark || !end.isOver())
                 ? loop.await(request, conflict.retryAfter(), end, withdrawn)
-                : Optional.of(first);
+                : first;
     }
 
     private Optional<Response> queue(

@@ -296,7 +296,8 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Returns whether the store has a capability, without asking its server.
+     * Returns whether the store has a capability, without asking its server; but a JDBC store opens its first connection to say
+     * whether its database has {@link Capability#STICKY}.
      *
      * @param capability the capability
      * @return whether calls that need the capability work; the same at each call

@@ -133,14 +133,15 @@ final class ContenderMain {
         while (System.nanoTime() < from) {
             Thread.sleep(1);
         }
-        long start = System.nanoTime();
-        for (long done = 0; start < until && done < strides; done++) {
+        long end = System.nanoTime();
+        for (long done = 0; end < until && done < strides; done++) {
+            cycle.prepare();
+            long start = System.nanoTime();
             for (int i = 0; i < stride; i++) {
                 go(cycle);
             }
-            long end = System.nanoTime();
+            end = System.nanoTime();
             latencies.add((end - start) / stride);
-            start = end;
         }
         return latencies;
     }

@@ -11,6 +11,7 @@ final class Contests {
             new Flock(),
             new Redis(),
             new RedisSemaphores(),
+            new RedisSticky(),
             new Combined(),
             new Jdbc(),
             new PostgresAdvisory(),

@@ -11,6 +11,9 @@ interface Cycle {
     /** How long those wait before they ask again that can neither wait nor be woken. */
     long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
+    /** Makes ready for what is timed. */
+    default void prepare() throws Exception {}
+
     /** Returns when the lock is held, however long that takes. */
     void take() throws Exception;
 

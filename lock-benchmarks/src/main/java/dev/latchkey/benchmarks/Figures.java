@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -115,6 +116,11 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             return median(turns, Turn::fairness);
         }
 
+        /** What the JVM with the fewest cycles had of its due, in the median of the turns. */
+        double leastShare(int processes) {
+            return median(turns, turn -> turn.leastShare(processes));
+        }
+
         double p50Micros() {
             return median(turns, turn -> turn.times().p50Micros());
         }
@@ -198,6 +204,19 @@ record Figures(String store, Setting setting, List<Measured> tables) {
         double fairness() {
             long most = Collections.max(cyclesPerThread);
             return most == 0 ? 0 : (double) Collections.min(cyclesPerThread) / most;
+        }
+
+        double leastShare(int processes) {
+            int threads = cyclesPerThread.size() / processes;
+            List<Long> perProcess = IntStream.range(0, processes)
+                    .mapToObj(process -> sum(cyclesPerThread.subList(process * threads, (process + 1) * threads)))
+                    .toList();
+            long all = sum(perProcess);
+            return all == 0 ? 0 : (double) Collections.min(perProcess) * processes / all;
+        }
+
+        private static long sum(List<Long> cycles) {
+            return cycles.stream().mapToLong(Long::longValue).sum();
         }
     }
 

@@ -46,6 +46,7 @@ final class Jdbc implements Contest {
 
     private static final List<Contender> ALL = List.of(
             Contender.latchkey(url -> Ours.exclusive(new LockFactory(new JdbcStore(pool(url))))),
+            Contender.latchkey("sticky", url -> Ours.sticky(new LockFactory(new JdbcStore(pool(url))))),
             Contender.latchkeyShared(url -> Ours.shared(new LockFactory(new JdbcStore(pool(url))))),
             Contender.floor(
                     "upsert + delete", "waiting (asks every 5 ms), fencing token, sharing", url -> bare(pool(url))),

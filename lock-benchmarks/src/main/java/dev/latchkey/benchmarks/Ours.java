@@ -8,7 +8,7 @@ import java.time.Duration;
 final class Ours {
 
     static final Duration TTL = Duration.ofSeconds(30);
-    private static final Duration KEPT = Duration.ofSeconds(5);
+    static final Duration KEPT = Duration.ofSeconds(5);
 
     private Ours() {}
 
@@ -17,19 +17,20 @@ final class Ours {
     }
 
     static Contender.Client shared(LockFactory locks) {
-        return resource -> {
-            Lock lock = locks.createLock(resource, TTL);
-            return new Cycle() {
-                @Override
-                public void take() throws InterruptedException {
-                    lock.acquireShared();
-                }
+        return resource -> shared(locks.createLock(resource, TTL));
+    }
 
-                @Override
-                public boolean giveUp() {
-                    return lock.release();
-                }
-            };
+    static Cycle shared(Lock lock) {
+        return new Cycle() {
+            @Override
+            public void take() throws InterruptedException {
+                lock.acquireShared();
+            }
+
+            @Override
+            public boolean giveUp() {
+                return lock.release();
+            }
         };
     }
 
@@ -55,7 +56,7 @@ final class Ours {
         };
     }
 
-    private static Cycle exclusive(Lock lock) {
+    static Cycle exclusive(Lock lock) {
         return new Cycle() {
             @Override
             public void take() throws InterruptedException {

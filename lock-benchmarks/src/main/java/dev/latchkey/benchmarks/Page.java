@@ -103,18 +103,19 @@ final class Page {
         columns.add(new Column("p50 µs", row -> number(row.p50Micros())));
         columns.add(new Column("p99 µs", row -> number(row.p99Micros())));
         columns.add(new Column("max µs", row -> number(row.maxMicros())));
-        columns.add(new Column(
-                "requests/cycle",
-                row -> Double.isNaN(row.requestsPerCycle())
-                        ? NOTHING
-                        : String.format(Locale.ROOT, "%.2f", row.requestsPerCycle())));
+        columns.add(new Column("requests/cycle", row -> hundredths(row, row.requestsPerCycle())));
+        if (table.processes() > 1) {
+            columns.add(new Column("least share of a JVM", row -> hundredths(row, row.leastShare(table.processes()))));
+        }
         if (table.isContended()) {
-            columns.add(new Column(
-                    "fairness",
-                    row -> row.turns().isEmpty() ? NOTHING : String.format(Locale.ROOT, "%.2f", row.fairness())));
+            columns.add(new Column("fairness", row -> hundredths(row, row.fairness())));
             columns.add(new Column("overlaps", row -> Long.toString(row.overlaps())));
         }
         return columns;
+    }
+
+    private static String hundredths(Row row, double value) {
+        return row.turns().isEmpty() || Double.isNaN(value) ? NOTHING : String.format(Locale.ROOT, "%.2f", value);
     }
 
     private static String line(List<String> cells) {

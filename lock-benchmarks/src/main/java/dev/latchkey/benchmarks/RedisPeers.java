@@ -57,7 +57,7 @@ final class RedisPeers {
         };
     }
 
-    private static Cycle leased(RLock lock) {
+    static Cycle leased(RLock lock) {
         return new Cycle() {
             @Override
             public void take() {

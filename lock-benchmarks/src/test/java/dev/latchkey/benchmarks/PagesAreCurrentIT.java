@@ -27,7 +27,8 @@ class PagesAreCurrentIT {
     private static final Map<String, List<String>> MODULES = Map.of(
             "in-memory", List.of(),
             "combined", List.of("lock-store-redis"),
-            "redis-semaphores", List.of("lock-store-redis"));
+            "redis-semaphores", List.of("lock-store-redis"),
+            "redis-sticky", List.of("lock-store-redis"));
 
     static Stream<String> pages() {
         return Contests.stores().stream().filter(store -> Files.exists(figures(store)));

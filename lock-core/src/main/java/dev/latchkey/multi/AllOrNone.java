@@ -78,7 +78,7 @@ final class AllOrNone {
         }
         Response.Conflicted conflict =
                 response instanceof Response.Conflicted conflicted ? conflicted : Response.Conflicted.NO_HINT;
-        return new BatchAttempt.Conflicted(Set.of(resource), conflict.retryAfter());
+        return new BatchAttempt.Conflicted(Set.of(resource), conflict.retryAfter(), conflict.isRecalled());
     }
 
     /** What was held before the request stays. */

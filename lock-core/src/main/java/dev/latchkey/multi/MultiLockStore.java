@@ -140,7 +140,7 @@ public final class MultiLockStore implements ExpiringStore, BlockingStore {
             return new Response.Lost(lost.reasons().values().iterator().next());
         }
         return attempt instanceof BatchAttempt.Conflicted conflict
-                ? new Response.Conflicted(conflict.retryAfter())
+                ? new Response.Conflicted(conflict.retryAfter(), conflict.isRecalled())
                 : Response.Conflicted.NO_HINT;
     }
 

@@ -7,7 +7,10 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +41,12 @@ final class PartWait {
             throws InterruptedException {
         long start = System.nanoTime();
         BatchAttempt.Conflicted conflict = first;
+        // What each wait adds to its signal goes with that: the caller's may live for as long as all of them.
+        AtomicReference<@Nullable CompletableFuture<Void>> waiting = new AtomicReference<>();
+        withdrawn.thenRun(() -> Optional.ofNullable(waiting.get()).ifPresent(broken -> broken.complete(null)));
         while (true) {
+            CompletableFuture<Void> broken = new CompletableFuture<>();
+            waiting.set(broken);
             Duration rest = maxWait.minusNanos(System.nanoTime() - start);
             if (rest.isNegative()
                     || rest.isZero()
@@ -46,7 +54,7 @@ final class PartWait {
                 return new Result(parts, conflict);
             }
             int part = parts.firstOf(conflict.resources());
-            Response response = waitFor(request.with(parts.keys().get(part)), rest, withdrawn);
+            Response response = waitFor(request.with(parts.keys().get(part)), rest, broken);
             if (!(response instanceof Response.Granted granted)) {
                 return new Result(parts, conflict);
             }

@@ -21,8 +21,20 @@ public sealed interface BatchAttempt {
      *
      * @param resources all such resources that the store knows of; at least one
      * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
+     * @param isRecalled whether all that is in the way is as for {@link Response.Conflicted#isRecalled()}
      */
-    record Conflicted(Set<String> resources, Duration retryAfter) implements BatchAttempt {}
+    record Conflicted(Set<String> resources, Duration retryAfter, boolean isRecalled) implements BatchAttempt {
+
+        /**
+         * Creates a conflict with ordinary holds.
+         *
+         * @param resources the resources that are held or waited for by others; at least one
+         * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
+         */
+        public Conflicted(Set<String> resources, Duration retryAfter) {
+            this(resources, retryAfter, false);
+        }
+    }
 
     /**
      * Some resources are free, but were changed after the state that the caller knows.

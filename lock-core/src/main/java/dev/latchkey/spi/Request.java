@@ -126,7 +126,7 @@ public record Request(
 
     /**
      * Returns how many fencing tokens the holder may use after the one that it is granted, without asking: as many as the TTL
-     * has microseconds, and 65,536 at most.
+     * has microseconds, and 65,536 at most. {@link RecallableStore#reservedTokens} may be fewer.
      *
      * @return zero for a request that is not sticky
      */

@@ -9,6 +9,7 @@ import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,20 +21,33 @@ final class KeptHold {
     /** How long those who wait here go on after a recall. */
     private static final long LAST_TURN_NANOS = 5_000_000;
 
+    /** Longer than any process runs, and short enough to be added. */
+    private static final long ENDLESS_NANOS = Long.MAX_VALUE / 4;
+
+    /** A recall costs about as much as one more request and release: what spared more than that has paid. */
+    private static final int PAYS_FROM = 3;
+
     private final Key key;
+    private final ToLongFunction<Request> reservedTokens;
     private final long grantedAt;
+    private long answeredAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
+    private int reuses;
     private boolean isRecalled;
     private long recalledAt;
+    private boolean isHandedOut;
 
-    KeptHold(Request asked, Response.Granted granted, long now) {
+    /** @param reservedTokens how many fencing tokens the store reserves with a request */
+    KeptHold(Request asked, Response.Granted granted, ToLongFunction<Request> reservedTokens) {
         this.key = asked.key();
-        this.grantedAt = now;
+        this.reservedTokens = reservedTokens;
+        this.grantedAt = System.nanoTime();
+        this.answeredAt = grantedAt;
         this.mode = granted.mode();
         this.lease = granted.lease();
-        renew(asked, granted, now);
+        renew(asked, granted, grantedAt);
     }
 
     /** The request of a Lock as the store is asked: under another key, and for as long as the hold is to be kept. */
@@ -50,15 +64,18 @@ final class KeptHold {
 
     /** Takes over what the store has answered. Answers may come in another order than the store gave them. */
     void renew(Request asked, Response.Granted granted, long now) {
-        boolean isNewest = asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
+        long reserved = reservedTokens.applyAsLong(asked);
+        boolean isNewest =
+                !isTimed() || asked.leaseChange() == LeaseChange.SET || endNanos(granted.lease()) - endNanos(lease) > 0;
         lease = isNewest ? granted.lease() : lease;
+        answeredAt = isNewest ? now : answeredAt;
         mode = granted.mode();
         if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
         } else if (tokens == null) {
-            tokens = new TokenRange(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
-        } else {
-            tokens.renew(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
+            tokens = new TokenRange(granted.fencingToken().getAsLong(), reserved, now);
+        } else if (isTimed()) {
+            tokens.renew(granted.fencingToken().getAsLong(), reserved, now);
         }
     }
 
@@ -85,9 +102,14 @@ final class KeptHold {
         return lease;
     }
 
-    /** Since when its lease counts. */
+    /** Whether it ends by time, and can be renewed; if not, it lasts as long as a session. */
+    boolean isTimed() {
+        return lease.since().isPresent();
+    }
+
+    /** Since when its lease counts; a moment ago if it has no time. */
     long sinceNanos() {
-        return lease.since().orElseThrow();
+        return lease.since().orElse(grantedAt);
     }
 
     long grantedAt() {
@@ -99,12 +121,20 @@ final class KeptHold {
     }
 
     boolean isOver(long now) {
-        return endNanos(lease) - now <= 0 || !lease.isLive().getAsBoolean();
+        return (isTimed() && endNanos(lease) - now <= 0) || !lease.isLive().getAsBoolean();
+    }
+
+    /** Whether the store has ended it by now, which keeps it a little longer than it is relied on here. */
+    boolean isGone(long now) {
+        long nanos = lease.ttl().toNanos();
+        return isTimed()
+                ? answeredAt + nanos + nanos / 100 - now <= 0
+                : !lease.isLive().getAsBoolean();
     }
 
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
     boolean suffices(Request local, long now) {
-        boolean lasts = endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
+        boolean lasts = !isTimed() || endNanos(lease) - Lease.reliableUntil(now, local.ttl()) >= 0;
         return lasts && (tokens == null || !tokens.isUsedUp());
     }
 
@@ -115,8 +145,15 @@ final class KeptHold {
 
     /** When a Lock's hold ends whose lease begins with what the store has answered. */
     static long endFor(Request local, Lease answered) {
-        return answered.since().orElseThrow()
-                + Math.min(local.ttl().toNanos(), answered.ttl().toNanos());
+        return answered.since().isEmpty()
+                ? System.nanoTime() + ENDLESS_NANOS
+                : answered.since().getAsLong()
+                        + Math.min(local.ttl().toNanos(), answered.ttl().toNanos());
+    }
+
+    /** When a Lock's hold ends that begins now, for its whole TTL if it has one. */
+    long endFrom(long now, Request local) {
+        return now + (isTimed() ? local.ttl().toNanos() : ENDLESS_NANOS);
     }
 
     /** The token of the next hold of a Lock; waits for the clock, for a microsecond at most. */
@@ -130,17 +167,36 @@ final class KeptHold {
         return OptionalLong.of(tokens.next());
     }
 
+    /** A Lock begins to hold under it without a request for a hold of its own. */
+    void reuse() {
+        reuses = Math.min(reuses + 1, PAYS_FROM);
+    }
+
+    /** Whether it has spared more requests than its recall costs. */
+    boolean hasPaid() {
+        return reuses >= PAYS_FROM;
+    }
+
     boolean isRecalled() {
         return isRecalled;
     }
 
     void recall(long now) {
+        recalledAt = isRecalled ? recalledAt : now;
         isRecalled = true;
-        recalledAt = now;
     }
 
     /** Whether those who wait here may go on with it. */
     boolean mayPassOn(long now) {
         return !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
+    }
+
+    /** Others may hold with its key as well. */
+    void handOut() {
+        isHandedOut = true;
+    }
+
+    boolean isHandedOut() {
+        return isHandedOut;
     }
 }

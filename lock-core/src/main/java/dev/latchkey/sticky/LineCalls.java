@@ -3,17 +3,19 @@ package dev.latchkey.sticky;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,26 +23,21 @@ import org.slf4j.LoggerFactory;
 /** Does what the line of a resource asks for: acquires, renews and releases holds of the store, and listens to their recall. */
 final class LineCalls {
 
-    /** Asks the store for a hold. */
-    private interface Ask<X extends Exception> {
-        Response ask(Request request) throws X;
-    }
-
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
     private final RecallableStore store;
+    private final Optional<ExpiringStore> leases;
     private final StickyLines lines;
-    private final Executor releases;
+    private final FactoryThreads threads;
 
     /** The keys of requests that were not answered, by the token of the Lock that gives back what they may have granted. */
     private final Map<String, Key> unanswered = new ConcurrentHashMap<>();
 
-    private volatile boolean isClosing;
-
-    LineCalls(RecallableStore store, StickyLines lines, Executor releases) {
+    LineCalls(RecallableStore store, StickyLines lines, FactoryThreads threads) {
         this.store = store;
+        this.leases = store.capability(ExpiringStore.class);
         this.lines = lines;
-        this.releases = releases;
+        this.threads = threads;
     }
 
     /** Acquires for a Lock that holds nothing, without waiting for others. */
@@ -78,7 +75,11 @@ final class LineCalls {
 
     /** Promotes what a Lock shares, without waiting for others. */
     Response promote(UsedHold used) {
-        return answer(take(used.line(), used.line().promote(used.local()), used.local(), store::save));
+        Response response = null;
+        while (response == null) {
+            response = take(used.line(), used.line().promote(used.local()), used.local(), store::save);
+        }
+        return response;
     }
 
     /** Promotes what a Lock shares, and waits for others that share it. */
@@ -86,10 +87,6 @@ final class LineCalls {
         long end = System.nanoTime() + maxWait.toNanos();
         LocalWaiter waiter = used.line().joinToPromote(used.local());
         return waiter == null ? new Response.Refused() : await(used.line(), waiter, end, withdrawn);
-    }
-
-    private static Response answer(@Nullable Response taken) {
-        return taken == null ? Response.Conflicted.NO_HINT : taken;
     }
 
     private Response await(StickyLine line, LocalWaiter waiter, long end, CompletionStage<?> withdrawn)
@@ -113,7 +110,8 @@ final class LineCalls {
     private void leave(StickyLine line, LocalWaiter waiter, NextStep end) {
         Key local = waiter.request().key();
         if (line.leave(waiter, end)) {
-            boolean unused = release(local);
+            // What has ended the wait is not to be hidden by a failure.
+            quietly(waiter.request().ttl(), () -> release(local));
         } else if (!(end instanceof NextStep.Holds)) {
             releaseDue(line, local.resource(), line.due());
         }
@@ -127,8 +125,8 @@ final class LineCalls {
     }
 
     /** Does one step of a call; null if there is another one to do. */
-    private <X extends Exception> @Nullable Response take(StickyLine line, NextStep step, Request request, Ask<X> ask)
-            throws X {
+    private <X extends Exception> @Nullable Response take(
+            StickyLine line, NextStep step, Request request, UsedHold.Ask<X> ask) throws X {
         if (step instanceof NextStep.Holds holds) {
             return holds.answer();
         }
@@ -152,7 +150,7 @@ final class LineCalls {
         return Response.Conflicted.NO_HINT;
     }
 
-    private <X extends Exception> Response ask(StickyLine line, Request request, boolean isSticky, Ask<X> ask)
+    private <X extends Exception> Response ask(StickyLine line, Request request, boolean isSticky, UsedHold.Ask<X> ask)
             throws X {
         Request asked = KeptHold.asked(request, request.key().renewed(), isSticky);
         Response response = null;
@@ -171,14 +169,15 @@ final class LineCalls {
         if (!(response instanceof Response.Granted granted)) {
             return response;
         }
-        LineState.Begun begun = line.granted(request, asked, granted);
-        listen(line, request.key().resource(), begun.kept());
-        return begun.answer();
+        KeptHold kept = new KeptHold(asked, granted, store::reservedTokens);
+        Response answer = line.granted(request, asked, kept);
+        listen(line, request.key().resource(), kept);
+        return answer;
     }
 
-    private <X extends Exception> Response promote(UsedHold used, Ask<X> ask) throws X {
+    private <X extends Exception> Response promote(UsedHold used, UsedHold.Ask<X> ask) throws X {
         try {
-            return used.settle(ask.ask(used.asked()));
+            return used.ask(ask);
         } finally {
             done(used.line(), used.local().key().resource());
         }
@@ -188,10 +187,10 @@ final class LineCalls {
         Request asked = KeptHold.asked(request, kept.claim(), true);
         Response response = null;
         try {
-            response = store.refresh(asked);
+            response = leases.orElseThrow().refresh(asked);
         } finally {
             if (response == null) {
-                done(line, request.key().resource());
+                releaseDue(line, request.key().resource(), line.notRenewed(kept));
             }
         }
         return line.renewed(request, asked, kept, response);
@@ -207,11 +206,7 @@ final class LineCalls {
         if (line != null && step instanceof NextStep.ReleaseUnkept release) {
             return releaseUnkept(line, release.ended().claiming(local));
         }
-        if (line != null && step instanceof NextStep.Holds) {
-            if (isClosing) {
-                // It may have begun after releaseIdle(), which has not closed its line then.
-                releaseIdle(line, local.resource());
-            }
+        if (step instanceof NextStep.Holds) {
             return true;
         }
         Key asked = unanswered.remove(local.token());
@@ -248,17 +243,17 @@ final class LineCalls {
     /** Not by the thread that has recalled it, which is the store's. A failure leaves it to its lease. */
     private void releaseLater(StickyLine line, String resource, KeptHold kept) {
         try {
-            releases.execute(() -> releaseQuietly(line, resource, kept));
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            var unused = threads.end(() -> quietly(kept.lease().ttl(), () -> releaseNow(line, resource, kept)));
+        } catch (OutOfMemoryError e) {
             done(line, resource);
         }
     }
 
-    private void releaseQuietly(StickyLine line, String resource, KeptHold kept) {
+    private static void quietly(Duration ttl, BooleanSupplier release) {
         try {
-            boolean unused = releaseNow(line, resource, kept);
+            boolean unused = release.getAsBoolean();
         } catch (RuntimeException e) {
-            log.warn("lock.recall_failed ttlMs={}", kept.lease().ttl().toMillis(), e);
+            log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), e);
         }
     }
 
@@ -266,29 +261,39 @@ final class LineCalls {
         Lease lease = kept.lease();
         lease.lost()
                 .ifPresent(lost -> lost.thenAccept(reason -> line.lose(kept).forEach(told -> told.complete(reason))));
-        lease.recalled()
-                .ifPresent(recalled -> recalled.thenRun(() -> {
-                    if (line.recall(kept)) {
-                        releaseLater(line, resource, kept);
-                    }
-                }));
+        lease.recalled().ifPresent(recalled -> recalled.thenRun(() -> recalled(line, resource, kept)));
+    }
+
+    private void recalled(StickyLine line, String resource, KeptHold kept) {
+        if (line.recall(kept)) {
+            releaseLater(line, resource, kept);
+        } else if (kept.isTimed()) {
+            lookAgain(line, resource, kept);
+        }
+    }
+
+    /** A hold may end by its time, without a release that would end what is recalled. */
+    private void lookAgain(StickyLine line, String resource, KeptHold recalled) {
+        long nanos = line.nanosToLastEnd(recalled);
+        if (nanos > 0) {
+            var unused = threads.alarmIn(nanos, () -> lookAgain(line, resource, recalled));
+        } else if (line.endOverdue(recalled)) {
+            var unused =
+                    threads.end(() -> quietly(recalled.lease().ttl(), () -> releaseUnkept(line, recalled.claim())));
+        } else {
+            releaseDue(line, resource, line.due());
+        }
     }
 
     /** Releases all that is idle; what is used is released by its Lock from now on. */
     void releaseIdle() {
-        isClosing = true;
+        lines.close();
         for (String resource : lines.resources()) {
             StickyLine line = lines.get(resource);
-            if (line != null) {
-                releaseIdle(line, resource);
+            KeptHold idle = line == null ? null : line.close();
+            if (line != null && idle != null) {
+                quietly(idle.lease().ttl(), () -> releaseNow(line, resource, idle));
             }
-        }
-    }
-
-    private void releaseIdle(StickyLine line, String resource) {
-        KeptHold idle = line.close();
-        if (idle != null) {
-            releaseQuietly(line, resource, idle);
         }
     }
 

@@ -2,33 +2,26 @@ package dev.latchkey.sticky;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.LossReason;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One resource as this process knows it: the hold of the store that it keeps, the Locks that hold, and those that wait; guarded
- * by its line. What is kept is for the next Lock that asks, unless it is recalled, or used in another way than it was granted:
- * then it is kept no more, and the last Lock that holds under it releases it. One Lock at a time asks the store for a hold, and
- * the line is busy meanwhile.
+ * How the Locks of this process get one resource, and give it back: from the store, from what is kept, or from one another;
+ * guarded by its line. What is not kept any more is released by the last Lock that holds under it.
  */
 final class LineState {
 
-    private final WaitingLocks waiters = new WaitingLocks();
-    private final LocalHolds holds = new LocalHolds();
-    private final RecallHistory history = new RecallHistory();
-    private @Nullable KeptHold kept;
-
-    /** What is being released although it is idle. */
-    private @Nullable KeptHold leaving;
-
-    private boolean isBusy;
-    private boolean isClosing;
+    private final WaitingLocks waiters;
+    private final LocalHolds holds;
+    private final Keeping keeping;
     private boolean isForgotten;
+
+    LineState(WaitingLocks waiters, LocalHolds holds, Keeping keeping) {
+        this.waiters = waiters;
+        this.holds = holds;
+        this.keeping = keeping;
+    }
 
     /** Begins a call that does not wait; null if the line is not used any more. */
     @Nullable NextStep begin(Request request) {
@@ -43,7 +36,7 @@ final class LineState {
         return step(request, System.nanoTime());
     }
 
-    /** Begins a promotion that does not wait. */
+    /** Begins a promotion that does not wait, or goes on with it. */
     NextStep promote(Request request) {
         return stepToPromote(request, System.nanoTime());
     }
@@ -70,13 +63,15 @@ final class LineState {
         return step instanceof NextStep.Refused ? null : step;
     }
 
-    /** How long a waiter that is not woken may wait before it looks again. */
-    long nanosToNextEnd(long now) {
-        return holds.nanosToNextEnd(now);
-    }
-
-    boolean isHeld() {
-        return !holds.isEmpty();
+    /** Has a waiter wait until it is woken, its time is over, or a hold may have ended. */
+    void await(LocalWaiter waiter, long now, long endNanos) throws InterruptedException {
+        long rest = endNanos - now;
+        long nextEnd = holds.nanosToNextEnd(now);
+        if (nextEnd == Long.MAX_VALUE) {
+            waiter.await(rest);
+        } else {
+            waiter.awaitEnd(Math.min(rest, nextEnd));
+        }
     }
 
     /** The wait is over. Returns whether it was granted something that it does not take. */
@@ -90,37 +85,43 @@ final class LineState {
     }
 
     private NextStep step(Request request, long now) {
-        dropOver(now);
-        if (isBusy || !holds.admit(request.mode(), now)) {
+        dropGone(now);
+        if (keeping.isBusy() || !holds.admit(request.mode(), now)) {
             return NextStep.Refused.REFUSED;
         }
-        KeptHold current = kept;
+        KeptHold current = keeping.kept();
         if (current != null && current.mode() == request.mode() && current.mayPassOn(now)) {
             if (current.suffices(request, now)) {
                 return new NextStep.Holds(begin(LocalHold.begin(current, request, now), now));
             }
-            isBusy = true;
-            return new NextStep.Renew(current);
+            if (current.isTimed()) {
+                keeping.beginRequest();
+                return new NextStep.Renew(current);
+            }
         }
-        kept = null;
-        isBusy = true;
-        return current == null || holds.areUnder(current, now)
-                ? new NextStep.Ask(waiters.areSeveral() || history.keeps(now))
-                : new NextStep.Release(current);
+        KeptHold idle = takeOut(now);
+        return idle == null ? new NextStep.Ask(waiters.areSeveral() || keeping.pays(now)) : new NextStep.Release(idle);
     }
 
     private NextStep stepToPromote(Request request, long now) {
-        dropOver(now);
+        dropGone(now);
         LocalHold own = holds.find(request.key());
         if (own == null) {
             return NextStep.Gone.GONE;
         }
-        if (isBusy || holds.areThereBeside(own, now)) {
+        if (keeping.isBusy() || holds.areThereBeside(own, now)) {
             return NextStep.Refused.REFUSED;
         }
-        keepNoMore(own.kept());
-        isBusy = true;
-        return new NextStep.Promote(own.kept());
+        keeping.keepNoMore(own.kept());
+        // What is kept beside it would be in its way in the store.
+        KeptHold idle = takeOut(now);
+        return idle == null ? new NextStep.Promote(own.kept()) : new NextStep.Release(idle);
+    }
+
+    /** Keeps nothing any more; returns what nobody is there to release. */
+    private @Nullable KeptHold takeOut(long now) {
+        KeptHold taken = keeping.takeOut();
+        return taken == null || holds.areUnder(taken, now) ? null : taken;
     }
 
     private Response.Granted begin(LocalHold begun, long now) {
@@ -128,35 +129,26 @@ final class LineState {
         return begun.answer();
     }
 
-    /** What somebody is renewing is over only if the store says so. */
-    private void dropOver(long now) {
-        boolean isOver = kept != null && !isBusy && kept.isOver(now);
-        kept = isOver ? null : kept;
-        holds.dropOver(now);
+    private void dropGone(long now) {
+        keeping.dropGone(now);
+        holds.dropGone(now);
     }
 
-    private void keepNoMore(KeptHold used) {
-        kept = kept == used ? null : kept;
-    }
-
-    /** What the store has granted, and the answer to the Lock that asked. */
-    record Begun(KeptHold kept, Response.Granted answer) {}
-
-    /** The store has granted a hold to whoever asked it. */
-    Begun granted(Request local, Request asked, Response.Granted granted) {
-        long now = System.nanoTime();
-        KeptHold begun = new KeptHold(asked, granted, now);
-        kept = asked.isSticky() ? begun : null;
-        Response.Granted answer = begin(LocalHold.asGranted(begun, local), now);
-        endBusy();
-        return new Begun(begun, answer);
+    /** The store has granted a hold to whoever asked it. Returns the answer to the Lock. */
+    Response.Granted granted(Request local, Request asked, KeptHold granted) {
+        if (asked.isSticky()) {
+            keeping.keep(granted);
+        }
+        Response.Granted answer = begin(LocalHold.asGranted(granted, local), System.nanoTime());
+        endRequest();
+        return answer;
     }
 
     /** The store has answered whoever renewed what is kept. Returns what it holds now; null if there is nothing kept. */
     Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
         Response.Granted held = null;
         long now = System.nanoTime();
-        if (response instanceof Response.Granted granted && kept == current) {
+        if (response instanceof Response.Granted granted && keeping.isKept(current)) {
             current.renew(asked, granted, now);
             // The answer may have come late: then what is left of the lease is all there is.
             held = begin(
@@ -165,71 +157,32 @@ final class LineState {
                             : LocalHold.ofTheRest(current, local),
                     now);
         } else {
-            keepNoMore(current);
+            keeping.keepNoMore(current);
         }
-        endBusy();
+        endRequest();
         return held;
+    }
+
+    /** It may last longer than is known here: it is given back, as if others had asked for it. Returns as {@link #done}. */
+    @Nullable KeptHold notRenewed(KeptHold current) {
+        current.recall(System.nanoTime());
+        return done();
     }
 
     /** What had to be done is done, or has failed. Returns what is to be released now, for which the line is busy again. */
     @Nullable KeptHold done() {
-        endBusy();
+        endRequest();
         return due();
     }
 
     /** Returns what is to be released although it is idle, for which the line is busy; null if that is nothing. */
     @Nullable KeptHold due() {
-        boolean isDue = kept != null && (kept.isRecalled() || isClosing);
-        return isDue && endIdle(System.nanoTime()) ? leaving : null;
+        return keeping.isDue() && endIdle(System.nanoTime()) ? keeping.leaving() : null;
     }
 
-    private void endBusy() {
-        isBusy = false;
-        leaving = null;
+    private void endRequest() {
+        keeping.endRequest();
         waiters.wakeFirst();
-    }
-
-    /** What a Lock holds, or held until a moment ago, under its key; null if that is nothing here. */
-    @Nullable LocalHold find(Key local) {
-        return holds.find(local);
-    }
-
-    /** The answer to a Lock about what it holds; null if that has ended. */
-    Response.@Nullable Granted answerTo(Key local) {
-        LocalHold hold = holds.find(local);
-        return hold == null ? null : hold.answer();
-    }
-
-    /** Whether a request of a Lock is one for what is kept, which it leaves as it is; what it may change is kept no more. */
-    boolean staysKept(Request local, KeptHold used) {
-        boolean isSame = local.isSticky() && local.mode() == used.mode() && local.leaseChange() == LeaseChange.EXTEND;
-        if (!isSame) {
-            keepNoMore(used);
-        }
-        return isSame && kept == used;
-    }
-
-    /** Whether another Lock holds under the same hold of the store as one. */
-    boolean isShared(LocalHold own) {
-        return holds.areUnderItsHold(own, System.nanoTime());
-    }
-
-    /** A Lock that holds has asked the store about that; returns what it holds now, null if that has ended. */
-    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
-        LocalHold hold = holds.find(local.key());
-        if (hold == null || hold.kept() != used) {
-            return null;
-        }
-        long now = System.nanoTime();
-        long before = now + hold.nanosToEnd(now);
-        used.renew(asked, granted, now);
-        // What is kept may last longer than what was asked for, from an earlier moment on.
-        long end = KeptHold.endFor(local, granted.lease());
-        boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;
-        hold.renew(granted, maySetIt ? end : before);
-        // It may end sooner, or be shared from now on.
-        waiters.wakeFirst();
-        return hold.answer();
     }
 
     /** What a Lock held is to be released: it is passed on or kept, if it can be; else the store has to release it. */
@@ -241,16 +194,16 @@ final class LineState {
         long now = System.nanoTime();
         holds.end(hold);
         KeptHold used = hold.kept();
-        boolean staysHeld = holds.areUnder(used, now) || (used == kept && (isBusy || staysKept(used, now)));
+        boolean isKept = keeping.isKept(used);
+        boolean staysHeld = holds.areUnder(used, now) || (isKept && (keeping.isBusy() || staysKept(used, now)));
         if (staysHeld) {
             waiters.wakePromoter();
             return new NextStep.Holds(hold.answer());
         }
-        if (used != kept) {
+        if (!isKept) {
             return new NextStep.ReleaseUnkept(used);
         }
-        kept = null;
-        isBusy = true;
+        KeptHold unused = keeping.takeOut();
         return new NextStep.Release(used);
     }
 
@@ -261,11 +214,11 @@ final class LineState {
 
     /** Those who wait come first. */
     private boolean staysKept(KeptHold used, long now) {
-        if (isClosing || !used.mayPassOn(now)) {
+        if (!keeping.mayPassOn(used, now)) {
             return false;
         }
         if (waiters.isEmpty()) {
-            return !used.isRecalled() && history.keeps(now);
+            return !used.isRecalled() && keeping.pays(now);
         }
         LocalWaiter first = waiters.first();
         while (first != null && mayPassOn(used, first, now)) {
@@ -287,13 +240,19 @@ final class LineState {
 
     /** Somebody else asks for the resource. Returns whether what is kept is to be released, for which the line is busy. */
     boolean recall(KeptHold recalled) {
-        if (kept != recalled || recalled.isRecalled()) {
-            return false;
-        }
         long now = System.nanoTime();
-        recalled.recall(now);
-        history.recalled(recalled.grantedAt(), now);
-        return endIdle(now);
+        return keeping.recall(recalled, now) && endIdle(now);
+    }
+
+    /** How long those who hold under a hold of the store may rely on that; zero or less if nobody does. */
+    long nanosToLastEnd(KeptHold used) {
+        return holds.nanosToLastEnd(used, System.nanoTime());
+    }
+
+    /** Ends what is over by time under a hold that is not kept. Returns whether that is to be released. */
+    boolean endOverdue(KeptHold used) {
+        boolean isLeft = !keeping.isKept(used) && !used.isHandedOut() && !holds.areUnder(used, System.nanoTime());
+        return isLeft && !holds.endAll(used).isEmpty();
     }
 
     /**
@@ -301,56 +260,30 @@ final class LineState {
      * another thread is about to, which may come too late.
      */
     @Nullable KeptHold close() {
-        isClosing = true;
         boolean unused = endIdle(System.nanoTime());
-        return leaving;
+        return keeping.leaving();
     }
 
     private boolean endIdle(long now) {
-        dropOver(now);
-        if (kept == null || isBusy || holds.areUnder(kept, now)) {
+        dropGone(now);
+        KeptHold idle = keeping.kept();
+        if (idle == null || keeping.isBusy() || holds.areUnder(idle, now)) {
             return false;
         }
-        leaving = kept;
-        kept = null;
-        isBusy = true;
+        keeping.leave();
         return true;
     }
 
-    /** The store has lost a hold. Returns what tells the Locks that held under it. */
-    List<CompletableFuture<LossReason>> lose(KeptHold lost) {
-        keepNoMore(lost);
-        List<CompletableFuture<LossReason>> told = holds.endAll(lost);
-        waiters.wakeFirst();
-        return told;
-    }
-
-    /** A Lock does not hold any more what is given away with its key. */
-    void giveAway(LocalHold given) {
-        keepNoMore(given.kept());
-        // Also what is over by time: its release would end what is another's from now on.
-        List<CompletableFuture<LossReason>> unused = holds.endAll(given.kept());
-        waiters.wakeFirst();
-    }
-
-    /** What is used is kept no more, for others are to know its key; false if nothing is held. */
-    boolean handOut(LocalHold used) {
-        long now = System.nanoTime();
-        keepNoMore(used.kept());
-        holds.dropOverUnder(used.kept(), now);
-        return used.isLive(now);
-    }
-
     boolean isKept() {
-        dropOver(System.nanoTime());
-        return kept != null || leaving != null;
+        dropGone(System.nanoTime());
+        return keeping.kept() != null || keeping.leaving() != null;
     }
 
     /** Whether the line is out of use, and used no more from now on. */
     boolean forget() {
         long now = System.nanoTime();
-        dropOver(now);
-        isForgotten = !isBusy && kept == null && holds.isEmpty() && waiters.isEmpty() && history.isForgettable(now);
+        dropGone(now);
+        isForgotten = keeping.isForgettable(now) && holds.isEmpty() && waiters.isEmpty();
         return isForgotten;
     }
 }

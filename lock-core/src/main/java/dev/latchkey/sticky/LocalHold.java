@@ -7,7 +7,6 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,19 +21,31 @@ final class LocalHold {
     private long sinceNanos;
     private long endNanos;
 
+    /** Until when its Lock relies on it. */
+    private long reliableNanos;
+
     private LocalHold(Key local, KeptHold kept, OptionalLong fencingToken, long sinceNanos, long endNanos) {
         this.token = local.token();
         this.kept = kept;
         this.mode = kept.mode();
         this.fencingToken = fencingToken;
-        this.sinceNanos = sinceNanos;
-        this.endNanos = endNanos;
+        lasts(sinceNanos, endNanos);
+    }
+
+    private void lasts(long since, long end) {
+        sinceNanos = since;
+        endNanos = end;
+        reliableNanos = Lease.reliableUntil(since, ttl());
+    }
+
+    private Duration ttl() {
+        return Duration.ofNanos(endNanos - sinceNanos);
     }
 
     /** Begins a hold of a Lock for its whole TTL. */
     static LocalHold begin(KeptHold kept, Request local, long now) {
-        return new LocalHold(
-                local.key(), kept, kept.nextToken(), now, now + local.ttl().toNanos());
+        kept.reuse();
+        return new LocalHold(local.key(), kept, kept.nextToken(), now, kept.endFrom(now, local));
     }
 
     /** Begins the hold of the Lock for which it was granted, which may be over. */
@@ -60,20 +71,24 @@ final class LocalHold {
         return mode;
     }
 
+    /** Whether its Lock relies on it: not longer, for what is left of its lease nobody else here has to wait for. */
     boolean isLive(long now) {
-        return endNanos - now > 0 && !kept.isOver(now);
+        return nanosToEnd(now) > 0 && !kept.isOver(now);
     }
 
     long nanosToEnd(long now) {
-        return endNanos - now;
+        return reliableNanos - now;
+    }
+
+    long endNanos() {
+        return endNanos;
     }
 
     /** Goes on as the store has answered. */
     void renew(Response.Granted answer, long end) {
         mode = answer.mode();
         fencingToken = mode == LockMode.EXCLUSIVE ? answer.fencingToken() : OptionalLong.empty();
-        sinceNanos = answer.lease().since().orElseThrow();
-        endNanos = end;
+        lasts(answer.lease().since().orElse(sinceNanos), end);
     }
 
     /** What completes when it is lost: a signal of its own, for that of the store's hold outlasts it. */
@@ -83,12 +98,8 @@ final class LocalHold {
 
     /** The answer to its Lock. */
     Response.Granted answer() {
-        Duration ttl = Duration.ofNanos(endNanos - sinceNanos);
-        Lease lease = new Lease(
-                OptionalLong.of(sinceNanos),
-                ttl,
-                Optional.of(lost),
-                kept.lease().isLive());
+        Lease ofSession = Lease.session(lost, kept.lease().isLive());
+        Lease lease = kept.isTimed() ? ofSession.withTime(OptionalLong.of(sinceNanos), ttl()) : ofSession;
         return new Response.Granted(mode, fencingToken, lease);
     }
 }

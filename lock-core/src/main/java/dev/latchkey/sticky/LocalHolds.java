@@ -31,7 +31,7 @@ final class LocalHolds {
         holds.add(begun);
     }
 
-    void dropOverUnder(KeptHold kept, long now) {
+    private void dropOverUnder(KeptHold kept, long now) {
         holds.removeIf(hold -> hold.kept() == kept && !hold.isLive(now));
     }
 
@@ -49,8 +49,8 @@ final class LocalHolds {
         return told;
     }
 
-    void dropOver(long now) {
-        holds.removeIf(hold -> hold.kept().isOver(now));
+    void dropGone(long now) {
+        holds.removeIf(hold -> hold.kept().isGone(now));
     }
 
     /** Whether none of them keeps a Lock from holding. */
@@ -84,12 +84,21 @@ final class LocalHolds {
         return holds.isEmpty();
     }
 
-    /** How long none of them ends by time. */
+    /** How long none of them ends by time; {@link Long#MAX_VALUE} if none will. */
     long nanosToNextEnd(long now) {
         long next = Long.MAX_VALUE;
         for (LocalHold hold : holds) {
             next = hold.isLive(now) ? Math.min(next, hold.nanosToEnd(now)) : next;
         }
         return next;
+    }
+
+    /** How long one of them may last; zero or less if none does. */
+    long nanosToLastEnd(KeptHold kept, long now) {
+        return holds.stream()
+                .filter(hold -> hold.kept() == kept && hold.isLive(now))
+                .mapToLong(hold -> hold.nanosToEnd(now))
+                .max()
+                .orElse(0);
     }
 }

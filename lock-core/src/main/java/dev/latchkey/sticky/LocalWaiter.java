@@ -51,14 +51,17 @@ final class LocalWaiter {
         changed.signal();
     }
 
-    /**
-     * Waits until it is woken, or the time is over, or for no reason: the caller looks again.
-     *
-     * @param untilHoldEnds whether the time is over when a hold may have ended
-     */
+    /** Waits until it is woken, or the time is over, or for no reason: the caller looks again. */
     @SuppressWarnings("WaitNotInLoop")
-    void await(long nanos, boolean untilHoldEnds) throws InterruptedException {
-        looksForEnds = untilHoldEnds;
+    void await(long nanos) throws InterruptedException {
+        looksForEnds = false;
+        long unused = changed.awaitNanos(nanos);
+    }
+
+    /** As {@link #await}, where the time is over when a hold may have ended. */
+    @SuppressWarnings("WaitNotInLoop")
+    void awaitEnd(long nanos) throws InterruptedException {
+        looksForEnds = true;
         long unused = changed.awaitNanos(nanos);
     }
 

@@ -6,123 +6,70 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The guard of one resource, and where those who wait for it here wait. No method asks the store or runs foreign code. Each does
- * what {@link LineState} says of the method with its name.
+ * what {@link LineState} or {@link LineUse} says of the method with its name.
  */
 final class StickyLine {
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final LineState state = new LineState();
+    private final LineState state;
+    private final LineUse use;
 
-    private <T extends @Nullable Object> T guarded(Function<LineState, T> work) {
+    /**
+     * Creates a line that nobody is in.
+     *
+     * @param closing whether the factory is closed
+     */
+    StickyLine(AtomicBoolean closing) {
+        WaitingLocks waiters = new WaitingLocks();
+        LocalHolds holds = new LocalHolds();
+        Keeping keeping = new Keeping(closing);
+        this.state = new LineState(waiters, holds, keeping);
+        this.use = new LineUse(waiters, holds, keeping);
+    }
+
+    private <T extends @Nullable Object> T guarded(Supplier<T> work) {
         guard.lock();
         try {
-            return work.apply(state);
+            return work.get();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void guardedRun(Runnable work) {
+        guard.lock();
+        try {
+            work.run();
         } finally {
             guard.unlock();
         }
     }
 
     @Nullable NextStep begin(Request request) {
-        return guarded(line -> line.begin(request));
+        return guarded(() -> state.begin(request));
     }
 
     NextStep proceed(Request request) {
-        return guarded(line -> line.proceed(request));
+        return guarded(() -> state.proceed(request));
     }
 
     NextStep promote(Request request) {
-        return guarded(line -> line.promote(request));
-    }
-
-    boolean leave(LocalWaiter waiter, NextStep end) {
-        return guarded(line -> line.leave(waiter, end));
-    }
-
-    LineState.Begun granted(Request local, Request asked, Response.Granted granted) {
-        return guarded(line -> line.granted(local, asked, granted));
-    }
-
-    Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
-        return guarded(line -> line.renewed(local, asked, current, response));
-    }
-
-    @Nullable KeptHold done() {
-        return guarded(line -> line.done());
-    }
-
-    @Nullable KeptHold due() {
-        return guarded(line -> line.due());
-    }
-
-    @Nullable LocalHold find(Key local) {
-        return guarded(line -> line.find(local));
-    }
-
-    Response.@Nullable Granted answerTo(Key local) {
-        return guarded(line -> line.answerTo(local));
-    }
-
-    boolean staysKept(Request local, KeptHold used) {
-        return guarded(line -> line.staysKept(local, used));
-    }
-
-    boolean isShared(LocalHold own) {
-        return guarded(line -> line.isShared(own));
-    }
-
-    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
-        return guarded(line -> line.confirm(local, asked, used, granted));
-    }
-
-    NextStep release(Key local) {
-        return guarded(line -> line.release(local));
-    }
-
-    boolean recall(KeptHold recalled) {
-        return guarded(line -> line.recall(recalled));
-    }
-
-    @Nullable KeptHold close() {
-        return guarded(line -> line.close());
-    }
-
-    List<CompletableFuture<LossReason>> lose(KeptHold lost) {
-        return guarded(line -> line.lose(lost));
-    }
-
-    boolean handOut(LocalHold used) {
-        return guarded(line -> line.handOut(used));
-    }
-
-    boolean isKept() {
-        return guarded(line -> line.isKept());
-    }
-
-    boolean forget() {
-        return guarded(line -> line.forget());
+        return guarded(() -> state.promote(request));
     }
 
     @Nullable LocalWaiter join(Request request) {
-        return guarded(line -> line.join(new LocalWaiter(request, guard.newCondition())));
+        return guarded(() -> state.join(new LocalWaiter(request, guard.newCondition())));
     }
 
     @Nullable LocalWaiter joinToPromote(Request request) {
-        return guarded(line -> line.joinToPromote(new LocalWaiter(request, guard.newCondition())));
-    }
-
-    void giveAway(LocalHold given) {
-        guard.lock();
-        try {
-            state.giveAway(given);
-        } finally {
-            guard.unlock();
-        }
+        return guarded(() -> state.joinToPromote(new LocalWaiter(request, guard.newCondition())));
     }
 
     /** Waits until there is something to do for a waiter; refused if its time is over, or it was withdrawn. */
@@ -135,28 +82,110 @@ final class StickyLine {
                 if (step != null) {
                     return step;
                 }
-                waiter.await(Math.min(endNanos - now, state.nanosToNextEnd(now)), state.isHeld());
+                state.await(waiter, now, endNanos);
             }
         } finally {
             guard.unlock();
         }
     }
 
-    void wakeFirst() {
-        guard.lock();
-        try {
-            state.wakeFirst();
-        } finally {
-            guard.unlock();
-        }
+    void withdraw(LocalWaiter waiter) {
+        guardedRun(waiter::withdraw);
     }
 
-    void withdraw(LocalWaiter waiter) {
-        guard.lock();
-        try {
-            waiter.withdraw();
-        } finally {
-            guard.unlock();
-        }
+    boolean leave(LocalWaiter waiter, NextStep end) {
+        return guarded(() -> state.leave(waiter, end));
+    }
+
+    Response.Granted granted(Request local, Request asked, KeptHold granted) {
+        return guarded(() -> state.granted(local, asked, granted));
+    }
+
+    Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
+        return guarded(() -> state.renewed(local, asked, current, response));
+    }
+
+    @Nullable KeptHold notRenewed(KeptHold current) {
+        return guarded(() -> state.notRenewed(current));
+    }
+
+    @Nullable KeptHold done() {
+        return guarded(state::done);
+    }
+
+    @Nullable KeptHold due() {
+        return guarded(state::due);
+    }
+
+    NextStep release(Key local) {
+        return guarded(() -> state.release(local));
+    }
+
+    void wakeFirst() {
+        guardedRun(state::wakeFirst);
+    }
+
+    boolean recall(KeptHold recalled) {
+        return guarded(() -> state.recall(recalled));
+    }
+
+    long nanosToLastEnd(KeptHold used) {
+        return guarded(() -> state.nanosToLastEnd(used));
+    }
+
+    boolean endOverdue(KeptHold used) {
+        return guarded(() -> state.endOverdue(used));
+    }
+
+    @Nullable KeptHold close() {
+        return guarded(state::close);
+    }
+
+    boolean isKept() {
+        return guarded(state::isKept);
+    }
+
+    boolean forget() {
+        return guarded(state::forget);
+    }
+
+    @Nullable LocalHold find(Key local) {
+        return guarded(() -> use.find(local));
+    }
+
+    Response.@Nullable Granted answerTo(Key local) {
+        return guarded(() -> use.answerTo(local));
+    }
+
+    LineUse.@Nullable Begun beginUse(Request local) {
+        return guarded(() -> use.begin(local));
+    }
+
+    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
+        return guarded(() -> use.confirm(local, asked, used, granted));
+    }
+
+    List<CompletableFuture<LossReason>> lose(KeptHold lost) {
+        return guarded(() -> use.lose(lost));
+    }
+
+    List<CompletableFuture<LossReason>> lose(Key local, KeptHold lost) {
+        return guarded(() -> use.lose(local, lost));
+    }
+
+    void keepNoMore(KeptHold used) {
+        guardedRun(() -> use.keepNoMore(used));
+    }
+
+    void end(Key local) {
+        guardedRun(() -> use.end(local));
+    }
+
+    Key handOut(Key local) {
+        return guarded(() -> use.handOut(local));
+    }
+
+    Key giveAway(Key local) {
+        return guarded(() -> use.giveAway(local));
     }
 }

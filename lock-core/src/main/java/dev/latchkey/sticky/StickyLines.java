@@ -3,6 +3,7 @@ package dev.latchkey.sticky;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ final class StickyLines {
     private static final int SWEEP_FROM = 64;
 
     private final Map<String, StickyLine> byResource = new ConcurrentHashMap<>();
+    private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicInteger sweepAt = new AtomicInteger(SWEEP_FROM);
 
     @Nullable StickyLine get(String resource) {
@@ -25,12 +27,17 @@ final class StickyLines {
             return line;
         }
         sweepIfGrown();
-        return byResource.computeIfAbsent(resource, name -> new StickyLine());
+        return byResource.computeIfAbsent(resource, name -> new StickyLine(closing));
     }
 
     /** A line was found to be forgotten. */
     void remove(String resource, StickyLine forgotten) {
         byResource.remove(resource, forgotten);
+    }
+
+    /** From now on nothing is kept that is released: also in a line that {@link #resources} does not show yet. */
+    void close() {
+        closing.set(true);
     }
 
     List<String> resources() {

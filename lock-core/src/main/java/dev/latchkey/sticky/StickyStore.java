@@ -9,12 +9,12 @@ import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 
 /**
  * Shows a store to sticky Locks as one that keeps what they release, so that the next of them which acquires it asks nobody. The
@@ -24,6 +24,7 @@ import java.util.concurrent.Executor;
 public final class StickyStore implements ExpiringStore, BlockingStore, SharedStore {
 
     private final RecallableStore store;
+    private final Optional<ExpiringStore> leases;
     private final StickyLines lines = new StickyLines();
     private final LineCalls calls;
 
@@ -31,11 +32,12 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      * Creates a view of a store for the sticky Locks of one factory.
      *
      * @param store keeps the holds
-     * @param releases runs what releases a recalled hold; may wait
+     * @param threads of the factory: they release what was recalled
      */
-    public StickyStore(RecallableStore store, Executor releases) {
+    public StickyStore(RecallableStore store, FactoryThreads threads) {
         this.store = store;
-        this.calls = new LineCalls(store, lines, releases);
+        this.leases = store.capability(ExpiringStore.class);
+        this.calls = new LineCalls(store, lines, threads);
     }
 
     /** Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. */
@@ -61,16 +63,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      */
     public Key handOut(Key local) {
         StickyLine line = lines.get(local.resource());
-        LocalHold hold = line == null ? null : line.find(local);
-        if (line == null || hold == null || !line.handOut(hold)) {
-            return local;
-        }
-        if (line.isShared(hold)) {
-            throw new IllegalStateException(
-                    "other Locks of this factory share the hold, so that its key is theirs as well:"
-                            + " use a Lock without sticky() to hand out the key of a shared hold");
-        }
-        return hold.kept().claiming(local);
+        return line == null ? local : line.handOut(local);
     }
 
     /**
@@ -81,12 +74,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      */
     public Key giveAway(Key local) {
         StickyLine line = lines.get(local.resource());
-        LocalHold hold = line == null ? null : line.find(local);
-        if (line == null || hold == null) {
-            return local;
-        }
-        line.giveAway(hold);
-        return hold.kept().claiming(local);
+        return line == null ? local : line.giveAway(local);
     }
 
     @Override
@@ -95,9 +83,9 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         if (used.isPresent()) {
             return used.get().isPromotion()
                     ? calls.promote(used.get())
-                    : used.get().settle(store.save(used.get().asked()));
+                    : used.get().ask(store::save);
         }
-        return request.isSticky() ? calls.acquire(request) : store.save(request);
+        return mayBeKept(request) ? calls.acquire(request) : store.save(unkept(request));
     }
 
     @Override
@@ -110,29 +98,44 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         if (used.isPresent()) {
             return used.get().isPromotion()
                     ? calls.awaitPromotion(used.get(), maxWait, withdrawn)
-                    : used.get().settle(store.waitAndSave(used.get().asked(), maxWait, withdrawn));
+                    : used.get().ask(asked -> store.waitAndSave(asked, maxWait, withdrawn));
         }
-        return request.isSticky()
+        return mayBeKept(request)
                 ? calls.await(request, maxWait, withdrawn)
-                : store.waitAndSave(request, maxWait, withdrawn);
+                : store.waitAndSave(unkept(request), maxWait, withdrawn);
+    }
+
+    /** What a Lock claims that holds nothing here the store has to judge. */
+    private static boolean mayBeKept(Request request) {
+        return request.isSticky() && request.key().held().isEmpty();
+    }
+
+    /** A Lock whose key others may know acquires under that key: what it held before under another one is not its any more. */
+    private Request unkept(Request request) {
+        StickyLine line = lines.get(request.key().resource());
+        if (line != null) {
+            line.end(request.key());
+        }
+        return request;
     }
 
     @Override
     public Response refresh(Request request) {
         Optional<UsedHold> used = used(request);
-        return used.isPresent() ? used.get().settle(store.refresh(used.get().asked())) : store.refresh(request);
+        ExpiringStore asked = leases.orElseThrow();
+        return used.isPresent() ? used.get().ask(asked::refresh) : asked.refresh(request);
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests) {
         List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
-        return settle(used, store.refreshAll(asked(requests, used)));
+        return settle(used, leases.orElseThrow().refreshAll(asked(requests, used)));
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
-        return settle(used, store.refreshAll(asked(requests, used), within));
+        return settle(used, leases.orElseThrow().refreshAll(asked(requests, used), within));
     }
 
     private static List<Request> asked(List<Request> requests, List<Optional<UsedHold>> used) {
@@ -147,19 +150,22 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         List<RefreshResult> settled = new ArrayList<>();
         for (int i = 0; i < results.size(); i++) {
             RefreshResult result = results.get(i);
-            boolean isOfKept = used.get(i).isPresent() && result instanceof RefreshResult.Answered;
-            settled.add(
-                    isOfKept
-                            ? new RefreshResult.Answered(
-                                    used.get(i).get().settle(((RefreshResult.Answered) result).response()))
-                            : result);
+            settled.add(used.get(i).map(hold -> settle(hold, result)).orElse(result));
         }
         return settled;
     }
 
+    private static RefreshResult settle(UsedHold hold, RefreshResult result) {
+        if (result instanceof RefreshResult.Answered answered) {
+            return new RefreshResult.Answered(hold.settle(answered.response()));
+        }
+        hold.notAnswered();
+        return result;
+    }
+
     @Override
     public boolean refreshesAtOnce() {
-        return store.refreshesAtOnce();
+        return leases.filter(ExpiringStore::refreshesAtOnce).isPresent();
     }
 
     @Override
@@ -181,15 +187,15 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         }
         Optional<Response.Granted> found = store.find(hold.kept().claiming(key));
         if (found.isEmpty()) {
-            line.lose(hold.kept()).forEach(told -> told.complete(LossReason.RELEASED_ELSEWHERE));
+            line.lose(key, hold.kept()).forEach(told -> told.complete(LossReason.RELEASED_ELSEWHERE));
         }
         return found.flatMap(granted -> Optional.ofNullable(line.answerTo(key)));
     }
 
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        boolean isMissing =
-                type == SharedStore.class && store.capability(SharedStore.class).isEmpty();
+        boolean isMissing = (type == SharedStore.class || type == ExpiringStore.class)
+                && store.capability(type).isEmpty();
         return isMissing ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 

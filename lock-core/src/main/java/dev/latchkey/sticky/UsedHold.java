@@ -2,7 +2,6 @@ package dev.latchkey.sticky;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.Optional;
@@ -17,23 +16,19 @@ import java.util.Optional;
  */
 record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
 
-    /** Empty if the Lock holds nothing here. */
-    static Optional<UsedHold> of(StickyLines lines, Request request) {
-        if (request.key().held().isEmpty()) {
-            return Optional.empty();
-        }
-        StickyLine line = lines.get(request.key().resource());
-        LocalHold hold = line == null ? null : line.find(request.key());
-        return line == null || hold == null ? Optional.empty() : Optional.of(of(line, hold, request));
+    /** Asks the store, or has it asked. */
+    interface Ask<X extends Exception> {
+        Response ask(Request request) throws X;
     }
 
-    /** One that may change more than its end is kept no more before the store is asked: the request may come there late. */
-    private static UsedHold of(StickyLine line, LocalHold hold, Request request) {
-        KeptHold kept = hold.kept();
-        Request asked = KeptHold.asked(request, kept.claiming(request.key()), line.staysKept(request, kept));
-        // Those who share it rely on its end.
-        boolean mayEndSooner = request.leaseChange() == LeaseChange.SET && !line.isShared(hold);
-        return new UsedHold(line, kept, request, mayEndSooner ? asked : asked.with(LeaseChange.EXTEND));
+    /** Empty if the Lock holds nothing here. */
+    static Optional<UsedHold> of(StickyLines lines, Request request) {
+        StickyLine line =
+                request.key().held().isEmpty() ? null : lines.get(request.key().resource());
+        LineUse.Begun begun = line == null ? null : line.beginUse(request);
+        return line == null || begun == null
+                ? Optional.empty()
+                : Optional.of(new UsedHold(line, begun.kept(), request, begun.asked()));
     }
 
     /** Whether other Locks of this process that share the hold stand in the way. */
@@ -45,10 +40,28 @@ record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
                         .isPresent();
     }
 
+    /** Asks the store; returns what the Lock is answered. */
+    <X extends Exception> Response ask(Ask<X> store) throws X {
+        Response response = null;
+        try {
+            response = store.ask(asked);
+        } finally {
+            if (response == null) {
+                notAnswered();
+            }
+        }
+        return settle(response);
+    }
+
+    /** It may last longer than is known here: its release is to be real. */
+    void notAnswered() {
+        line.keepNoMore(kept);
+    }
+
     /** What the Lock is answered. */
     Response settle(Response response) {
         if (response instanceof Response.Lost lost) {
-            line.lose(kept).forEach(told -> told.complete(lost.reason()));
+            line.lose(local.key(), kept).forEach(told -> told.complete(lost.reason()));
             return response;
         }
         if (!(response instanceof Response.Granted granted)) {

@@ -55,6 +55,7 @@ final class Batch {
         Set<String> blocked = new TreeSet<>();
         Map<String, LossReason> lost = new TreeMap<>();
         Duration retryAfter = Duration.ZERO;
+        boolean isRecalled = true;
         long now = System.nanoTime();
         for (Request request : requests) {
             String resource = request.key().resource();
@@ -64,13 +65,14 @@ final class Batch {
             } else if (refusal instanceof Response.Conflicted conflict) {
                 blocked.add(resource);
                 retryAfter = retryAfter.compareTo(conflict.retryAfter()) < 0 ? conflict.retryAfter() : retryAfter;
+                isRecalled &= conflict.isRecalled();
             }
         }
         if (!lost.isEmpty()) {
             return new BatchAttempt.Lost(lost);
         }
         if (!blocked.isEmpty()) {
-            return new BatchAttempt.Conflicted(blocked, retryAfter);
+            return new BatchAttempt.Conflicted(blocked, retryAfter, isRecalled);
         }
         Map<String, Long> stale =
                 check.map(known -> known.stale(requests, indexes)).orElse(Map.of());

@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Durability;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
@@ -49,6 +50,7 @@ import java.util.stream.Stream;
  */
 public final class InMemoryStore
         implements RecallableStore,
+                ExpiringStore,
                 SharedStore,
                 FencingStore,
                 ListingStore,

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * watched, the others when first needed.
  *
  * <p>The alarm thread notices the local end of leases and does no I/O, so that no slow server can delay it. The renewer
- * refreshes leases. The notifier runs the users' listeners. The ender tells the store of holds that reached their max hold: it
- * may wait for calls of users, and for a store that hangs, which must not delay a renewal. An interrupt runs on a thread that
+ * refreshes leases. The notifier runs the users' listeners. The enders tell the store of holds that reached their max hold, or
+ * were recalled: they may wait for calls of users, and for a store that hangs, which must not delay a renewal. An interrupt runs on a thread that
  * ends soon after it, for what it sets off in the interrupted thread's channel may take long. The listener runs the
  * listeners of {@link dev.latchkey.LockListener}, so that none of them delays who is told of a loss.
  */
@@ -30,6 +30,9 @@ public final class FactoryThreads implements AutoCloseable {
     private static final long LATER_MILLIS = 100;
 
     private static final long EVENTS_MILLIS = 10;
+
+    /** One answer of a store may take long, and what others wait for must not come after it. */
+    private static final int ENDERS = 4;
 
     private final ScheduledThreadPoolExecutor alarm;
     private final ScheduledThreadPoolExecutor renewer;
@@ -62,8 +65,8 @@ public final class FactoryThreads implements AutoCloseable {
                 new LinkedBlockingQueue<>(),
                 daemon(threads, "latchkey-notifier"),
                 new ThreadPoolExecutor.DiscardPolicy());
-        ender = ending(daemon(threads, "latchkey-ender"), 1, new LinkedBlockingQueue<>());
-        interrupter = ending(daemon(threads, "latchkey-interrupter"), Integer.MAX_VALUE, new SynchronousQueue<>());
+        ender = ending(daemon(threads, "latchkey-ender"), ENDERS, ENDERS, new LinkedBlockingQueue<>());
+        interrupter = ending(daemon(threads, "latchkey-interrupter"), 1, Integer.MAX_VALUE, new SynchronousQueue<>());
         listener = scheduler(daemon(threads, "latchkey-listener"));
         listener.setKeepAliveTime(1, TimeUnit.SECONDS);
         listener.allowCoreThreadTimeOut(true);
@@ -204,15 +207,10 @@ public final class FactoryThreads implements AutoCloseable {
         interrupter.shutdown();
     }
 
-    private static ThreadPoolExecutor ending(ThreadFactory threads, int atMost, BlockingQueue<Runnable> queue) {
+    private static ThreadPoolExecutor ending(
+            ThreadFactory threads, int atOnce, int atMost, BlockingQueue<Runnable> queue) {
         var pool = new ThreadPoolExecutor(
-                Math.min(atMost, 1),
-                atMost,
-                1,
-                TimeUnit.SECONDS,
-                queue,
-                threads,
-                new ThreadPoolExecutor.DiscardPolicy());
+                atOnce, atMost, 1, TimeUnit.SECONDS, queue, threads, new ThreadPoolExecutor.DiscardPolicy());
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }

@@ -47,13 +47,15 @@ record AcquireStatement(Request request) implements Database.Work<Response> {
                 "resource", ResourceName.of(request.key().resource()),
                 "token", token,
                 "holder", HolderText.of(request),
-                "ttl", Rules.micros(request.ttl()));
+                "ttl", Rules.micros(request.ttl()),
+                "reserved", request.reservedTokens());
+        Sql acquire = request.isSticky() ? statements.ofSticky().acquire() : statements.acquire();
         long since = System.nanoTime();
         Optional<Seen> seen = switch (statements.dialect().answer()) {
-            case ROW -> row(connection, statements.acquire(), values);
-            case TOKEN -> token(connection, statements.acquire(), values);
-            case CHANGED_COLUMN -> changedColumn(connection, statements.acquire(), values);
-            case GENERATED_NUMBER -> generatedNumber(connection, statements.acquire(), values);
+            case ROW -> row(connection, acquire, values);
+            case TOKEN -> token(connection, acquire, values);
+            case CHANGED_COLUMN -> changedColumn(connection, acquire, values);
+            case GENERATED_NUMBER -> generatedNumber(connection, acquire, values);
         };
         if (seen.isEmpty() || seen.get().isSharedBy(token)) {
             return markOrChange(connection, statements);
@@ -65,10 +67,10 @@ record AcquireStatement(Request request) implements Database.Work<Response> {
 
     /** Nothing was granted, and a read has to tell why. */
     private @Nullable Response markOrChange(Connection connection, Statements statements) throws SQLException {
-        OptionalLong rest = request.retryIntent() == RetryIntent.AGAIN
-                ? statements.mark(connection, ResourceName.of(request.key().resource()))
-                : OptionalLong.empty();
-        return rest.isPresent() ? conflicted(rest.getAsLong()) : statements.change(connection, request, Rules::save);
+        Optional<Response> marked = request.retryIntent() == RetryIntent.AGAIN
+                ? statements.mark(connection, request.key())
+                : Optional.empty();
+        return marked.isPresent() ? marked.get() : statements.acquire(connection, request);
     }
 
     private static Optional<Seen> row(Connection connection, Sql acquire, Map<String, ?> values) throws SQLException {

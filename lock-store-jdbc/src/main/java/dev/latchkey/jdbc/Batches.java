@@ -62,6 +62,7 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
         }
         Optional<BatchAttempt> refusal = refusal(judged);
         if (refusal.isPresent()) {
+            recall(connection, statements, rows, judged);
             return refusal.get();
         }
         if (check.isPresent()) {
@@ -80,6 +81,20 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
                         .map(one -> (Response.Granted) one.decision.answer())
                         .toList())
                 : null;
+    }
+
+    /** Has those told who only keep what stands in the way. */
+    private static void recall(Connection connection, Statements statements, Map<String, Row> rows, List<Judged> judged)
+            throws SQLException {
+        for (Judged one : judged) {
+            boolean isKept = one.decision.answer() instanceof Response.Conflicted
+                    && new Recall(row(rows, one.request.key()), one.request).isOfSticky();
+            if (isKept) {
+                statements
+                        .ofSticky()
+                        .recall(connection, ResourceName.of(one.request.key().resource()));
+            }
+        }
     }
 
     private static Optional<BatchAttempt> refusal(List<Judged> judged) {

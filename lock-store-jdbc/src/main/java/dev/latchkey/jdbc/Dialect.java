@@ -103,10 +103,16 @@ interface Dialect {
     }
 
     /**
-     * Marks the row of a live exclusive hold as waited for, and answers how many microseconds are left of it. However often
-     * the row changes meanwhile, this finds it. Empty where no release is announced.
+     * Marks the row of a live exclusive hold of another key as waited for, and recalls it if it is sticky. Answers how many
+     * microseconds are left of it, when it was first recalled, or 0, and the clock. However often the row changes meanwhile, this
+     * finds it. Empty where no release is announced.
      */
     default Optional<String> mark() {
+        return Optional.empty();
+    }
+
+    /** The statements of sticky holds; empty where nobody can be told of their recall. */
+    default Optional<StickyDialect> sticky() {
         return Optional.empty();
     }
 

@@ -30,7 +30,7 @@ final class HoldWork {
         boolean isOneStatement = request.leaseChange() == LeaseChange.EXTEND && request.mode() == LockMode.EXCLUSIVE;
         return isOneStatement && request.key().held().isEmpty()
                 ? new AcquireStatement(request)
-                : (connection, statements) -> statements.change(connection, request, Rules::save);
+                : (connection, statements) -> statements.acquire(connection, request);
     }
 
     static Work<Response> refresh(Request request) {
@@ -45,7 +45,8 @@ final class HoldWork {
     /** How a live exclusive hold is renewed; false if it is not there. */
     @FunctionalInterface
     private interface Renewing {
-        boolean in(Statements statements, Connection connection, Map<String, ?> values) throws SQLException;
+        boolean in(Statements statements, Connection connection, Sql renewal, Map<String, ?> values)
+                throws SQLException;
     }
 
     /** What may end a lease sooner depends on the row as it was read: done late, or twice, it does nothing. */
@@ -61,10 +62,12 @@ final class HoldWork {
                 "resource", ResourceName.of(request.key().resource()),
                 "token", request.key().token(),
                 "fencing_token", fencingToken,
-                "ttl", Rules.micros(request.ttl()));
+                "ttl", Rules.micros(request.ttl()),
+                "reserved", request.reservedTokens());
         return (connection, statements) -> {
+            Sql renewal = request.isSticky() ? statements.ofSticky().renew() : statements.renew();
             long since = System.nanoTime();
-            return renewing.in(statements, connection, values)
+            return renewing.in(statements, connection, renewal, values)
                     ? AcquireStatement.granted(fencingToken, since, request)
                     : change.on(connection, statements);
         };
@@ -79,6 +82,26 @@ final class HoldWork {
             boolean released = !shares && statements.release(connection, name, key.token());
             Boolean wasHolder =
                     released ? Boolean.TRUE : statements.change(connection, name, row -> Rules.delete(row, key));
+            pruning.ifDue(connection, statements);
+            return wasHolder;
+        };
+    }
+
+    /**
+     * As {@link #delete}, for the key of a sticky hold, which claims the fencing token that was used last. Done twice, it answers
+     * the same: nobody else leaves that token behind.
+     */
+    static Work<Boolean> deleteSticky(Key key, Pruning pruning) {
+        OptionalLong claim = exclusiveClaim(key);
+        if (claim.isEmpty()) {
+            return delete(key, pruning);
+        }
+        String name = ResourceName.of(key.resource());
+        long used = claim.getAsLong();
+        return (connection, statements) -> {
+            Boolean wasHolder = statements.ofSticky().release(connection, name, key.token(), used)
+                    ? Boolean.TRUE
+                    : statements.change(connection, name, row -> Rules.deleteSticky(row, key, used));
             pruning.ifDue(connection, statements);
             return wasHolder;
         };
@@ -110,10 +133,20 @@ final class HoldWork {
         };
     }
 
-    /** True if there was such an exclusive hold. */
+    /** True if there was such an exclusive hold. The holder of a sticky one is told, for it asks seldom. */
     static Work<Boolean> forceRelease(String resource, long fencingToken) {
-        return (connection, statements) ->
-                statements.change(connection, ResourceName.of(resource), row -> Rules.forceRelease(row, fencingToken));
+        String name = ResourceName.of(resource);
+        return (connection, statements) -> {
+            Row row = statements.read(connection, name);
+            Decision<Boolean> decision = Rules.forceRelease(row, fencingToken);
+            if (!statements.write(connection, name, decision)) {
+                return null;
+            }
+            if (decision.answer() && row.writer().filter(Row.Writer::isKept).isPresent()) {
+                statements.ofSticky().forced(connection, name, fencingToken);
+            }
+            return decision.answer();
+        };
     }
 
     static Work<Row> look(String resource) {

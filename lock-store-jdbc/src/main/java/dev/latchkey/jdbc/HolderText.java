@@ -8,7 +8,8 @@ import java.util.Optional;
 /**
  * Who holds, as it stands in the column {@code holder}: the owner name, and after a bar the name of the resource if its key
  * in the table is a hash. Both are printable ASCII; everything else, and {@code %} and the bar, are bytes of UTF-8 as
- * {@code %41}. A name that is very long is cut, which three dots show.
+ * {@code %41}. A name that is very long is cut, which three dots show. That of a sticky hold has a second bar in any case, after
+ * which {@code ~} and the database's microseconds say when it was first recalled; 0 if it was not.
  */
 final class HolderText {
 
@@ -16,13 +17,42 @@ final class HolderText {
     private static final int LONGEST_RESOURCE = 1_200;
     private static final char BAR = '|';
     private static final String CUT = "...";
+    private static final String NOT_RECALLED = "~0";
 
     private HolderText() {}
 
     static String of(Request request) {
         String resource = request.key().resource();
-        String shown = owned(request);
-        return ResourceName.of(resource).equals(resource) ? shown : shown + BAR + escaped(resource, LONGEST_RESOURCE);
+        String owned = owned(request);
+        boolean isName = ResourceName.of(resource).equals(resource);
+        String shown = isName ? owned : owned + BAR + escaped(resource, LONGEST_RESOURCE);
+        return request.isSticky() ? kept(shown) : shown;
+    }
+
+    /** The same text for a sticky hold. */
+    static String kept(String text) {
+        if (isKept(text)) {
+            return text;
+        }
+        return (text.indexOf(BAR) < 0 ? text + BAR : text) + BAR + NOT_RECALLED;
+    }
+
+    static boolean isKept(String text) {
+        return text.indexOf(BAR) != text.lastIndexOf(BAR);
+    }
+
+    /** By the database's clock; zero if it was not recalled. */
+    static long recalledAt(String text) {
+        return Long.parseLong(text, text.lastIndexOf(BAR) + 2, text.length(), 10);
+    }
+
+    static boolean isToBeRecalled(String text) {
+        return isKept(text) && recalledAt(text) == 0;
+    }
+
+    /** The same text with when it was first recalled, if it is that of a sticky hold. */
+    static String recalled(String text, long at) {
+        return isToBeRecalled(text) ? text.substring(0, text.length() - 1) + at : text;
     }
 
     /** The owner name alone. */
@@ -39,7 +69,8 @@ final class HolderText {
     /** The name of the resource; empty if the key in the table is the name. */
     static Optional<String> resource(String text) {
         int bar = text.indexOf(BAR);
-        return bar < 0 ? Optional.empty() : Optional.of(plain(text.substring(bar + 1)));
+        int end = isKept(text) ? text.lastIndexOf(BAR) : text.length();
+        return bar < 0 || bar + 1 >= end ? Optional.empty() : Optional.of(plain(text.substring(bar + 1, end)));
     }
 
     private static String escaped(String text, int longest) {

@@ -10,10 +10,12 @@ import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.HandoffStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.ReleaseSubscriptions;
@@ -50,6 +52,9 @@ import javax.sql.DataSource;
  * <p>On PostgreSQL, a release notifies waiters. While there are waiters, the store uses one connection to listen. On
  * other databases, waiters poll: one per resource and factory, at most twice a second.
  *
+ * <p>On PostgreSQL, a sticky hold is recalled by a notification. From the first request for one on, the store uses one connection to
+ * listen; without it, nothing is kept.
+ *
  * <p>The store takes part in no transaction of the caller, except by {@link #guard}.
  *
  * <p>Thread-safe.
@@ -72,6 +77,8 @@ public final class JdbcStore
     private final NotificationListener listener;
     private final ReleaseSubscriptions wakeups;
     private final JdbcPermits permits;
+    private final KeptHolds kept = new KeptHolds(ResourceName::of);
+    private final RecallableRows recallable;
     private final Runnable end;
 
     /**
@@ -93,9 +100,10 @@ public final class JdbcStore
         this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
         this.indexes = new StateIndexes(database, builder.owner);
         this.batches = new Batches(database, indexes, pruning);
-        this.listener = new NotificationListener(database.connections(), builder.table);
+        this.listener = new NotificationListener(database.connections(), builder.table, kept);
         this.wakeups = new ReleaseSubscriptions("latchkey-jdbc-listener", listener);
         this.permits = new JdbcPermits(database, pruning, wakeups);
+        this.recallable = new RecallableRows(this, new HoldWatch(database, kept, wakeups, listener));
         this.end = builder.end;
     }
 
@@ -125,12 +133,13 @@ public final class JdbcStore
     public Response save(Request request) {
         // A demotion done twice finds what it did, and takes it for the work of others.
         Repeat repeat = request.isDemotion() ? Repeat.NEVER : Repeat.HARMLESS;
-        return database.call(request.key().resource(), repeat, HoldWork.save(request));
+        return kept.watch(request, database.call(request.key().resource(), repeat, HoldWork.save(request)));
     }
 
     @Override
     public Response refresh(Request request) {
-        return database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.refresh(request));
+        Response response = database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.refresh(request));
+        return kept.watch(request, response);
     }
 
     /**
@@ -140,14 +149,22 @@ public final class JdbcStore
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         return requests.stream()
-                .map(request -> RefreshResult.of(() ->
-                        database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.refreshAmongOthers(request))))
+                .map(request -> RefreshResult.of(() -> refreshAmongOthers(request)))
                 .toList();
+    }
+
+    private Response refreshAmongOthers(Request request) {
+        Response response =
+                database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.refreshAmongOthers(request));
+        return kept.watch(request, response);
     }
 
     @Override
     public boolean delete(Key key) {
-        return database.call(key.resource(), Repeat.NEVER, HoldWork.delete(key, pruning));
+        boolean isSticky = kept.released(key);
+        return isSticky
+                ? database.call(key.resource(), Repeat.HARMLESS, HoldWork.deleteSticky(key, pruning))
+                : database.call(key.resource(), Repeat.NEVER, HoldWork.delete(key, pruning));
     }
 
     /** {@inheritDoc} Only on PostgreSQL. */
@@ -184,7 +201,7 @@ public final class JdbcStore
         return database.call(prefix, Repeat.HARMLESS, new Listing(prefix, after, limit));
     }
 
-    /** {@inheritDoc} The holder learns of it by its next renewal. */
+    /** {@inheritDoc} The holder learns of it by its next renewal; that of a sticky lock at once. */
     @Override
     public boolean forceRelease(String resource, long fencingToken) {
         return database.call(resource, Repeat.NEVER, HoldWork.forceRelease(resource, fencingToken));
@@ -203,6 +220,9 @@ public final class JdbcStore
 
     @Override
     public int deleteAll(List<Key> keys) {
+        keys.forEach(key -> {
+            boolean unused = kept.released(key);
+        });
         return batches.deleteAll(keys);
     }
 
@@ -218,6 +238,18 @@ public final class JdbcStore
     @Override
     public void raise(Map<String, StateIndex> raised) {
         indexes.raise(raised);
+    }
+
+    /**
+     * {@inheritDoc} PostgreSQL alone can recall holds, for sticky locks. Which database it is comes out with the first connection,
+     * which this opens if there was none; it is taken for PostgreSQL if there is none to be had.
+     */
+    @Override
+    public <T> Optional<T> capability(Class<T> type) {
+        if (type == RecallableStore.class) {
+            return recallable.watch().mayRecall() ? Optional.of(type.cast(recallable)) : Optional.empty();
+        }
+        return IndexedBatchStore.super.capability(type);
     }
 
     @Override

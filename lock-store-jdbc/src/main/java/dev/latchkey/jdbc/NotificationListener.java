@@ -1,18 +1,22 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.ReleaseSubscriptions;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears of releases on one connection, which it gives back as soon as calls wait for one: those who hold come first, and
- * who waits can ask.
+ * Hears of releases and recalls on one connection, which it gives back as soon as calls wait for one: those who hold come first,
+ * and who waits can ask. Whenever it begins to listen, and when it leaves off, it recalls all that is kept: messages may have been
+ * missed, or will not come.
  */
 final class NotificationListener implements ReleaseSubscriptions.Source {
 
@@ -27,48 +31,120 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
 
     private static final CountDownLatch NOBODY_LISTENS = new CountDownLatch(0);
 
+    private static final String NO_CONNECTION = "the pool had no connection to spare";
+
     private final Connections connections;
     private final String channel;
+    private final KeptHolds kept;
     private volatile CountDownLatch end = NOBODY_LISTENS;
-    private volatile boolean rests;
+    private volatile boolean hasRested;
+    private volatile boolean isBehindAPooler;
     private volatile long restUntilNanos;
+    private final AtomicReference<@Nullable CountDownLatch> hearing = new AtomicReference<>();
+    private volatile String problem = "not yet";
 
-    NotificationListener(Connections connections, String channel) {
+    NotificationListener(Connections connections, String channel, KeptHolds kept) {
         this.connections = connections;
         this.channel = channel;
+        this.kept = kept;
     }
 
     @Override
     public Optional<String> listen(ReleaseSubscriptions wakeups) {
-        if (rests && System.nanoTime() - restUntilNanos < 0) {
+        if (isResting()) {
             LockSupport.parkNanos(LOOK_NANOS);
             return Optional.empty();
         }
         CountDownLatch mine = new CountDownLatch(1);
         end = mine;
         try (PostgresNotifications announcements = new PostgresNotifications(connections.get(), channel)) {
+            begin(mine, announcements);
             wakeups.listening();
-            while (wakeups.isWanted()) {
-                announcements.await().forEach(wakeups::wake);
-                if (connections.areShort()) {
-                    rest();
-                    return Optional.empty();
-                }
+            while (wakeups.isWanted() && !rests()) {
+                announcements.await().forEach(message -> hear(message, wakeups));
             }
-            return Optional.empty();
-        } catch (SQLException | NoConnectionException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
+            return ended(mine);
+        } catch (NoConnectionException e) {
+            // Nothing could be given back either: it is recalled when there is a connection again.
+            return failed(e);
+        } catch (SQLException e) {
+            // One that has listened does so again in a moment, and then recalls: the server may be on its way down.
+            return hearing.get() == mine ? failed(e) : failedToBegin(e);
         } finally {
+            hearing.compareAndSet(mine, null);
             mine.countDown();
         }
     }
 
+    private Optional<String> ended(CountDownLatch mine) {
+        hearing.compareAndSet(mine, null);
+        kept.recallAll();
+        return Optional.empty();
+    }
+
+    private Optional<String> failedToBegin(Exception e) {
+        kept.recallAll();
+        return failed(e);
+    }
+
+    private Optional<String> failed(Exception e) {
+        problem = String.valueOf(e.getMessage());
+        return Optional.of(problem);
+    }
+
+    private void begin(CountDownLatch mine, PostgresNotifications announcements) {
+        kept.recallAll();
+        isBehindAPooler = !announcements.isOfOwnSession();
+        if (!isBehindAPooler) {
+            hearing.set(mine);
+        } else {
+            problem = "a pooler between this process and the server hides the session";
+        }
+    }
+
+    private void hear(String message, ReleaseSubscriptions wakeups) {
+        if (!StickyStatements.hear(message, kept)) {
+            wakeups.wake(message);
+        }
+    }
+
+    /** Whether all messages arrive. Behind a pooler they may not: who waits may be told all the same, but asks. */
+    boolean hearsAll() {
+        return hearing.get() != null;
+    }
+
+    /** Whether it may hear them in a moment, if it is asked to listen. */
+    boolean mayHearSoon() {
+        return !isBehindAPooler && !isResting();
+    }
+
+    /** Why it does not hear them. */
+    String problem() {
+        return problem;
+    }
+
+    /** Whether it leaves its connection to others for a while. */
+    private boolean isResting() {
+        return hasRested && System.nanoTime() - restUntilNanos < 0;
+    }
+
+    /** Whether it has to give its connection to others. */
+    private boolean rests() {
+        boolean isShort = connections.areShort();
+        if (isShort) {
+            rest();
+        }
+        return isShort;
+    }
+
     private void rest() {
         restUntilNanos = System.nanoTime() + REST_NANOS;
-        rests = true;
+        hasRested = true;
+        problem = NO_CONNECTION;
         log.info(
-                "lock.listener_yielded problem=the pool had no connection to spare: who waits asks again by itself for"
+                "lock.listener_yielded problem={}: who waits asks again by itself for"
                         + " {} s. To be told of releases, it needs one more",
+                NO_CONNECTION,
                 Duration.ofNanos(REST_NANOS).toSeconds());
     }
 

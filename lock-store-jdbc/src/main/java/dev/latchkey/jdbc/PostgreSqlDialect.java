@@ -17,7 +17,8 @@ final class PostgreSqlDialect implements Dialect {
 
     /**
      * The clock is read before the row is locked: waiting for that can only make the lease shorter. No more than this, and
-     * no common table expression, which would cost as much again as the rest; a refusal therefore reads the row.
+     * no common table expression, which would cost as much again as the rest; a refusal therefore reads the row. Whoever has a
+     * sticky hold reads it as well.
      */
     @Override
     public String acquire() {
@@ -34,7 +35,8 @@ final class PostgreSqlDialect implements Dialect {
                                          THEN held.fencing_token
                                          ELSE GREATEST(held.fencing_token + 1, excluded.fencing_token) END,
                     readers = '-', waited = 0, version = held.version + 1
-                WHERE (held.token = excluded.token OR held.expires_at <= excluded.acquired_at)
+                WHERE ((held.token = excluded.token AND held.holder NOT LIKE '%|%|~%')
+                       OR held.expires_at <= excluded.acquired_at)
                   AND held.readers_until <= excluded.acquired_at
                 RETURNING fencing_token""";
     }
@@ -81,7 +83,9 @@ final class PostgreSqlDialect implements Dialect {
         return """
                 UPDATE latchkey_lock
                 SET version = version + 1
-                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
+                WHERE resource = :resource AND token = :token
+                  AND :fencing_token <= fencing_token
+                  AND :fencing_token >= CASE WHEN holder LIKE '%|%|~%' THEN promoter_until ELSE fencing_token END
                   AND expires_at > CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)""";
     }
 
@@ -124,10 +128,23 @@ final class PostgreSqlDialect implements Dialect {
     public Optional<String> mark() {
         return Optional.of("""
                 UPDATE latchkey_lock
-                SET waited = 1, version = version + 1
-                WHERE resource = :resource AND token <> '-'
+                SET waited = 1, version = version + 1,
+                    holder = CASE
+                        WHEN holder NOT LIKE '%|%|~%' THEN holder
+                        WHEN holder LIKE '%|~0' THEN left(holder, -1)
+                            || CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)
+                            || CAST(pg_notify(:channel, '~' || resource) AS text)
+                        ELSE holder || CAST(pg_notify(:channel, '~' || resource) AS text) END
+                WHERE resource = :resource AND token <> '-' AND token <> :token
                   AND expires_at > CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)
-                RETURNING expires_at - CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)""");
+                RETURNING expires_at - CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint),
+                    CASE WHEN holder LIKE '%|%|~%' THEN CAST(substring(holder FROM '[0-9]+$') AS bigint) ELSE 0 END,
+                    CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)""");
+    }
+
+    @Override
+    public Optional<StickyDialect> sticky() {
+        return Optional.of(new PostgreSqlSticky());
     }
 
     /** The clock has passed the next token long ago: no two holds follow each other within a microsecond. */

@@ -25,6 +25,7 @@ final class PostgresNotifications implements AutoCloseable {
     private final PGConnection postgresql;
     private final String channel;
     private final boolean autoCommit;
+    private final boolean isOfOwnSession;
     private long heardNanos = System.nanoTime();
 
     PostgresNotifications(Connection connection, String channel) throws SQLException {
@@ -37,6 +38,7 @@ final class PostgresNotifications implements AutoCloseable {
                 connection.rollback();
             }
             connection.setAutoCommit(true);
+            this.isOfOwnSession = PostgresSession.isOwn(connection);
             execute("LISTEN \"" + channel + "\"");
         } catch (SQLException e) {
             connection.close();
@@ -45,6 +47,11 @@ final class PostgresNotifications implements AutoCloseable {
             Connections.abort(connection);
             throw e;
         }
+    }
+
+    /** Whether the server's session is this connection's own, so that all that it is notified of arrives here. */
+    boolean isOfOwnSession() {
+        return isOfOwnSession;
     }
 
     /** Waits a while for resources that came free. */

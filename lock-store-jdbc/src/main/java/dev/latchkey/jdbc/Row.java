@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
 import java.sql.ResultSet;
@@ -14,7 +15,7 @@ import java.util.stream.Stream;
  * What the database knows about one resource. Times are microseconds since 1970 by the database's clock.
  *
  * @param writer who holds it exclusively, or did last if the lease has ended since
- * @param fencingToken that of the last exclusive hold
+ * @param fencingToken that of the last exclusive hold; the last one that its holder may use, if it is sticky
  * @param readers who share it, also those whose leases have ended and who were not followed by another holder
  * @param promoter which reader waits to become the writer, if its mark has not lapsed
  * @param waited whether a release is to be announced
@@ -34,8 +35,21 @@ record Row(
     /** Stands in the table for nobody: an empty text would be null on Oracle. */
     static final String NOBODY = "-";
 
-    /** An exclusive hold. */
-    record Writer(String token, String holder, long acquiredAt, long expiresAt) {}
+    /**
+     * An exclusive hold.
+     *
+     * @param usedToken the fencing token in use
+     */
+    record Writer(String token, String holder, long acquiredAt, long expiresAt, long usedToken) {
+
+        boolean isKept() {
+            return HolderText.isKept(holder);
+        }
+
+        Writer shownAs(String otherHolder) {
+            return new Writer(token, otherHolder, acquiredAt, expiresAt, usedToken);
+        }
+    }
 
     /** The mark of a reader that waits to become the writer. */
     record Promoter(String token, long until) {}
@@ -50,14 +64,19 @@ record Row(
         if (token == null) {
             return absent(now);
         }
+        String holder = columns.getString("holder");
         Writer writer = new Writer(
-                token, columns.getString("holder"), columns.getLong("acquired_at"), columns.getLong("expires_at"));
+                token,
+                holder,
+                columns.getLong("acquired_at"),
+                columns.getLong("expires_at"),
+                columns.getLong(HolderText.isKept(holder) ? "promoter_until" : "fencing_token"));
         Promoter promoter = new Promoter(columns.getString("promoter"), columns.getLong("promoter_until"));
         return new Row(
                 Optional.of(writer).filter(one -> !one.token.equals(NOBODY)),
                 columns.getLong("fencing_token"),
                 SharedHold.read(columns.getString("readers")),
-                Optional.of(promoter).filter(mark -> mark.until > now),
+                Optional.of(promoter).filter(mark -> mark.until > now && !mark.token.equals(NOBODY)),
                 columns.getInt("waited") != 0,
                 columns.getLong("version"),
                 now);
@@ -69,8 +88,9 @@ record Row(
 
     /** The values of the dialect's {@code insert} and {@code change}. */
     Map<String, Object> values(String resource) {
-        Writer shown = writer.orElse(new Writer(NOBODY, NOBODY, 0, 0));
-        Promoter mark = promoter.orElse(new Promoter(NOBODY, 0));
+        Writer shown = writer.orElse(new Writer(NOBODY, NOBODY, 0, 0, 0));
+        Promoter mark =
+                shown.isKept() ? new Promoter(NOBODY, shown.usedToken) : promoter.orElse(new Promoter(NOBODY, 0));
         return Map.ofEntries(
                 Map.entry("resource", resource),
                 Map.entry("token", shown.token),
@@ -105,7 +125,7 @@ record Row(
         Stream<Holder> writers = liveWriter().stream()
                 .map(one -> new Holder(
                         LockMode.EXCLUSIVE,
-                        OptionalLong.of(fencingToken),
+                        OptionalLong.of(one.usedToken()),
                         Optional.of(Rules.micros(one.expiresAt() - now)),
                         Optional.of(Rules.micros(Math.max(0, now - one.acquiredAt()))),
                         Optional.of(HolderText.owner(one.holder()))));
@@ -125,6 +145,18 @@ record Row(
                         liveReaders().stream().map(SharedHold::holder))
                 .findFirst()
                 .flatMap(HolderText::resource);
+    }
+
+    /** The fencing token that a key claims, if it is one of those that the last exclusive holder may use. */
+    OptionalLong claimed(Key key) {
+        OptionalLong claim = HoldWork.exclusiveClaim(key);
+        boolean isReserved = claim.isPresent() && claim.getAsLong() >= usedToken() && claim.getAsLong() <= fencingToken;
+        return isReserved ? claim : OptionalLong.empty();
+    }
+
+    /** That of the last exclusive hold, as far as the database was told. */
+    long usedToken() {
+        return writer.map(Writer::usedToken).orElse(fencingToken);
     }
 
     /** The microseconds until the last lease ends. */

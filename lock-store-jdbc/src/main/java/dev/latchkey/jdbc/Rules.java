@@ -67,15 +67,22 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
 
     static Decision<Boolean> delete(Row row, Key key) {
         if (row.writer().filter(one -> one.token().equals(key.token())).isPresent()) {
-            return Decision.free(true, row.withWriter(Optional.empty(), row.fencingToken()));
+            return Decision.free(
+                    true, row.withWriter(Optional.empty(), row.claimed(key).orElse(row.fencingToken())));
         }
         List<SharedHold> others = without(row.readers(), key);
         boolean wasReader = others.size() < row.readers().size();
         return wasReader ? Decision.free(true, withoutMark(row, key).withReaders(others)) : Decision.leave(false);
     }
 
+    /** As {@link #delete}; true also if that was done before. */
+    static Decision<Boolean> deleteSticky(Row row, Key key, long used) {
+        boolean isReleased = row.writer().isEmpty() && row.fencingToken() == used;
+        return isReleased ? Decision.leave(true) : delete(row, key);
+    }
+
     static Decision<Boolean> forceRelease(Row row, long fencingToken) {
-        return row.liveWriter().isPresent() && row.fencingToken() == fencingToken
+        return row.liveWriter().isPresent() && row.usedToken() == fencingToken
                 ? Decision.free(true, row.withWriter(Optional.empty(), row.fencingToken()))
                 : Decision.leave(false);
     }
@@ -83,7 +90,10 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     private static Optional<Own> own(Row row, Key key) {
         Optional<Own> writer = row.liveWriter()
                 .filter(one -> one.token().equals(key.token()))
-                .map(one -> new Own(LockMode.EXCLUSIVE, OptionalLong.of(row.fencingToken()), one.expiresAt()));
+                .map(one -> new Own(
+                        LockMode.EXCLUSIVE,
+                        OptionalLong.of(row.claimed(key).orElse(row.usedToken())),
+                        one.expiresAt()));
         return writer.or(() -> row.liveReaders().stream()
                 .filter(one -> one.token().equals(key.token()))
                 .map(one -> new Own(LockMode.SHARED, OptionalLong.empty(), one.expiresAt()))
@@ -148,8 +158,8 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
 
     private Decision<Response> write(long end) {
         long fencingToken = Math.max(row.fencingToken() + 1, row.now());
-        Row.Writer writer = new Row.Writer(request.key().token(), holder, row.now(), end);
-        Row written = row.withWriter(Optional.of(writer), fencingToken)
+        Row.Writer writer = new Row.Writer(request.key().token(), holder, row.now(), end, fencingToken);
+        Row written = row.withWriter(Optional.of(writer), fencingToken + request.reservedTokens())
                 .withReaders(List.of())
                 .withPromoter(Optional.empty());
         return Decision.write(granted(LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), end), written);
@@ -161,9 +171,17 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
             readers.add(reader(endOf(own)));
             return renewed(own, before.withReaders(readers));
         }
-        Optional<Row.Writer> writer =
-                row.writer().map(one -> new Row.Writer(one.token(), one.holder(), one.acquiredAt(), endOf(own)));
-        return renewed(own, before.withWriter(writer, row.fencingToken()));
+        long used = own.fencingToken().orElse(row.fencingToken());
+        // What was reserved before stays so: a renewal may come late.
+        long last = Math.max(row.fencingToken(), used + request.reservedTokens());
+        Optional<Row.Writer> writer = row.writer()
+                .map(one -> new Row.Writer(
+                        one.token(),
+                        request.isSticky() ? HolderText.kept(one.holder()) : one.holder(),
+                        one.acquiredAt(),
+                        endOf(own),
+                        used));
+        return renewed(own, before.withWriter(writer, last));
     }
 
     /** Who waits goes by the end of the lease that it was told. */
@@ -178,14 +196,17 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     }
 
     private Decision<Response> conflict() {
-        Response conflict = new Response.Conflicted(micros(row.remaining()));
-        boolean marks = request.retryIntent() == RetryIntent.AGAIN && !row.waited() && !row.isAbsent();
-        return marks ? Decision.write(conflict, row.waitedFor()) : Decision.leave(conflict);
+        Recall recall = new Recall(row, request);
+        Response conflict = new Response.Conflicted(micros(row.remaining()), recall.mayEnd());
+        boolean isNew = !row.waited() || recall.isNew();
+        boolean marks = request.retryIntent() == RetryIntent.AGAIN && isNew && !row.isAbsent();
+        return marks ? Decision.write(conflict, recall.noted().waitedFor()) : Decision.leave(conflict);
     }
 
     /** Leaves a mark that keeps new readers out as long as the promoter asks again, and takes it away with the last try. */
     private Decision<Response> promotionRefused() {
-        Response conflict = new Response.Conflicted(micros(row.remaining()));
+        Recall recall = new Recall(row, request);
+        Response conflict = new Response.Conflicted(micros(row.remaining()), recall.mayEnd());
         if (request.retryIntent() == RetryIntent.ONCE) {
             boolean marked = row.promoter().isPresent() && !anotherPromotes();
             return marked ? Decision.free(conflict, row.withPromoter(Optional.empty())) : Decision.leave(conflict);
@@ -194,7 +215,7 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
             return Decision.leave(new Response.Refused());
         }
         Row.Promoter mark = new Row.Promoter(request.key().token(), row.now() + MARK_MICROS);
-        return Decision.write(conflict, row.withPromoter(Optional.of(mark)));
+        return Decision.write(conflict, recall.noted().withPromoter(Optional.of(mark)));
     }
 
     private static Row withoutMark(Row row, Key key) {

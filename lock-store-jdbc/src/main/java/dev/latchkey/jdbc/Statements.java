@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.Key;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.sql.Connection;
@@ -11,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +49,7 @@ final class Statements {
     private final Sql insert;
     private final Sql change;
     private final Sql release;
+    private final Optional<StickyStatements> sticky;
     private final Optional<Sql> mark;
     private final Optional<Sql> handOff;
     private final Sql guard;
@@ -66,6 +67,7 @@ final class Statements {
         this.change = Sql.of(dialect.change(), dialect, table);
         String released = releases == ReleaseCommit.DURABLE ? dialect.durableRelease() : dialect.release();
         this.release = Sql.of(released, dialect, table);
+        this.sticky = dialect.sticky().map(its -> new StickyStatements(its, dialect, table, released));
         this.mark = dialect.mark().map(statement -> Sql.of(statement, dialect, table));
         this.handOff = dialect.handOff().map(statement -> Sql.of(statement, dialect, table));
         this.guard = Sql.of(dialect.guard(), dialect, table);
@@ -85,15 +87,41 @@ final class Statements {
         return acquire;
     }
 
+    /** The statements of sticky holds; empty if this database cannot recall them. */
+    Optional<StickyStatements> sticky() {
+        return sticky;
+    }
+
+    /** As {@link #sticky}, after the request was checked. */
+    StickyStatements ofSticky() {
+        return sticky.orElseThrow(() -> new IllegalStateException("no request is sticky here"));
+    }
+
     Row read(Connection connection, String resource) throws SQLException {
-        try (PreparedStatement prepared = read.prepare(connection, Map.of("resource", resource));
-                ResultSet row = prepared.executeQuery()) {
+        try (PreparedStatement prepared = read.prepare(connection, Map.of("resource", resource))) {
+            return read(prepared, resource);
+        }
+    }
+
+    private Row read(PreparedStatement prepared, String resource) throws SQLException {
+        try (ResultSet row = prepared.executeQuery()) {
             if (!row.next()) {
                 throw new SQLException("the database did not tell its time");
             }
             Row read = Row.read(row);
             clocks.look(resource, read);
             return read;
+        }
+    }
+
+    /** Reads the row that a request to acquire is for, and recalls the sticky holds that keep it from being granted. */
+    private Row readToAcquire(Connection connection, Request request) throws SQLException {
+        String resource = ResourceName.of(request.key().resource());
+        if (sticky.isEmpty()) {
+            return read(connection, resource);
+        }
+        try (PreparedStatement prepared = sticky.get().read(connection, request)) {
+            return read(prepared, resource);
         }
     }
 
@@ -113,6 +141,14 @@ final class Statements {
             }
         }
         return rows;
+    }
+
+    /** Acquires as {@link #change} does: decides by {@link Rules#save}. */
+    @Nullable Response acquire(Connection connection, Request request) throws SQLException {
+        long since = System.nanoTime();
+        Row row = readToAcquire(connection, request);
+        Decision<Response> decision = new Rules(row, request, since, HolderText.of(request)).save();
+        return write(connection, ResourceName.of(request.key().resource()), decision) ? decision.answer() : null;
     }
 
     /** Reads the row that a request is for, decides by the rule, and writes it; null if somebody else did meanwhile. */
@@ -143,13 +179,18 @@ final class Statements {
         return (row.isAbsent() ? insert : change).count(connection, values) == 1;
     }
 
-    boolean renew(Connection connection, Map<String, ?> values) throws SQLException {
-        return renew.count(connection, values) == 1;
+    /** How an ordinary exclusive hold is renewed. */
+    Sql renew() {
+        return renew;
+    }
+
+    boolean renew(Connection connection, Sql renewal, Map<String, ?> values) throws SQLException {
+        return renewal.count(connection, values) == 1;
     }
 
     /** As {@link #renew}; fails if the row is locked for longer than a second. */
-    boolean renewSoon(Connection connection, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement prepared = renew.prepare(connection, values)) {
+    boolean renewSoon(Connection connection, Sql renewal, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement prepared = renewal.prepare(connection, values)) {
             return executeAtMost(LONGEST_WAIT_SECONDS, prepared) == 1;
         }
     }
@@ -158,14 +199,21 @@ final class Statements {
         return release.count(connection, Map.of("resource", resource, "token", token, "channel", table.table())) == 1;
     }
 
-    /** Marks a live exclusive hold as waited for; the rest of its lease, empty if there is none, or nothing is marked here. */
-    OptionalLong mark(Connection connection, String resource) throws SQLException {
+    /** Marks a live exclusive hold of another key as waited for; empty if there is none, or nothing is marked here. */
+    Optional<Response> mark(Connection connection, Key key) throws SQLException {
         if (mark.isEmpty()) {
-            return OptionalLong.empty();
+            return Optional.empty();
         }
-        try (PreparedStatement prepared = mark.get().prepare(connection, Map.of("resource", resource));
+        Map<String, Object> values =
+                Map.of("resource", ResourceName.of(key.resource()), "token", key.token(), "channel", table.table());
+        try (PreparedStatement prepared = mark.get().prepare(connection, values);
                 ResultSet marked = prepared.executeQuery()) {
-            return marked.next() ? OptionalLong.of(marked.getLong(1)) : OptionalLong.empty();
+            if (!marked.next()) {
+                return Optional.empty();
+            }
+            long recalledAt = marked.getLong(2);
+            boolean mayEnd = recalledAt > 0 && Recall.hasTime(recalledAt, marked.getLong(3));
+            return Optional.of(new Response.Conflicted(Rules.micros(Math.max(0, marked.getLong(1))), mayEnd));
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.servers.Docker;
 import java.util.Map;
 import java.util.Optional;
-import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
@@ -68,7 +68,7 @@ final class ContainerDatabase {
     /** Called by JUnit before anything of the test class is. */
     boolean isThere() {
         boolean given = System.getenv(environment) != null;
-        if (given || DockerClientFactory.instance().isDockerAvailable()) {
+        if (given || Docker.isAvailable()) {
             return true;
         }
         System.err.println("NOT RUN: the contracts on " + name + ". To run them, start Docker, or set " + environment

@@ -2,10 +2,15 @@ package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
@@ -56,6 +61,66 @@ class CostIT {
                     .isEqualTo(Map.of(
                             "INSERT INTO public.latchkey_lock AS held", 100L, "UPDATE public.latchkey_lock", 100L));
         }
+    }
+
+    @Test
+    void givenAStickyLock_whenItsOwnerGoesOn_thenTheServerRunsNoStatement() throws Exception {
+        try (PostgresServer server = PostgresServer.start("log_statement=all");
+                JdbcStore store = Stores.open(server.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = sticky(locks);
+            lock.acquire();
+            lock.release();
+            assertThat(locks.holders("sticky")).hasSize(1);
+            awaitQuiet(server);
+            long before = statements(server);
+
+            for (int i = 0; i < 1_000; i++) {
+                lock.acquire();
+                lock.release();
+            }
+
+            assertThat(statements(server)).isEqualTo(before);
+        }
+    }
+
+    /** The notification is a part of the statement that reads why nothing was granted. */
+    @Test
+    void givenAHolder_whenARivalIsRefused_thenTheSameStatementsAreRunWhetherTheHoldIsStickyOrNot() throws Exception {
+        try (PostgresServer server = PostgresServer.start("log_statement=all");
+                JdbcStore store = Stores.open(server.dsn());
+                LockFactory locks = new LockFactory(store);
+                JdbcStore other = Stores.open(server.dsn())) {
+            assertThat(other.find(Key.of("warm-up"))).isEmpty();
+            Lock plain = locks.createLock("plain").acquire();
+            Map<String, Long> ofPlain = refusal(server, other, "plain");
+            Lock lock = sticky(locks);
+            lock.acquire();
+
+            Map<String, Long> ofSticky = refusal(server, other, "sticky");
+
+            assertThat(ofSticky).isEqualTo(ofPlain).isEqualTo(Map.of("INSERT", 1L, "SELECT", 1L));
+            lock.release();
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .until(() -> locks.holders("sticky").isEmpty());
+            plain.release();
+        }
+    }
+
+    private static Map<String, Long> refusal(PostgresServer server, JdbcStore store, String resource) {
+        awaitQuiet(server);
+        int before = server.log().size();
+        Request request = new Request(Key.of(resource), LockMode.EXCLUSIVE, IDLE, RetryIntent.ONCE);
+        assertThat(store.save(request)).isInstanceOf(Response.Conflicted.class);
+        awaitQuiet(server);
+        return run(server, before)
+                .filter(statement -> !statement.isBlank())
+                .collect(Collectors.groupingBy(statement -> statement.split(" ", 2)[0], Collectors.counting()));
+    }
+
+    private static Lock sticky(LockFactory locks) {
+        return locks.lock("sticky").sticky(Duration.ofMinutes(5)).create();
     }
 
     /** What is read is the clock with one row, a hundred rows, and as many indexes. */

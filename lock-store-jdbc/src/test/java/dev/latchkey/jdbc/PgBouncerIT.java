@@ -2,19 +2,23 @@ package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.PgBouncer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +55,28 @@ class PgBouncerIT {
             for (BackgroundCall<Integer> call : calls) {
                 assertThat(call.result()).isZero();
             }
+        }
+    }
+
+    /** What a session of the server is notified of goes to nobody, or to whoever has it at that moment. */
+    @Test
+    void givenTransactionPooling_whenAStickyLockIsReleased_thenItIsNotKept(@TempDir Path directory) throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PgBouncer pooler = PgBouncer.start(server.address(), directory);
+                JdbcStore store = Stores.open(pooler.jdbcUrl() + "&prepareThreshold=0");
+                LockFactory locks = new LockFactory(store);
+                JdbcStore direct = Stores.open(server.dsn());
+                LockFactory rivals = new LockFactory(direct)) {
+            assertThat(locks.supports(Capability.STICKY)).isTrue();
+            Lock lock = locks.lock("pooled").sticky(Duration.ofMinutes(1)).create();
+            for (int hold = 0; hold < HOLDS; hold++) {
+                lock.acquire();
+                lock.release();
+            }
+
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .until(() -> rivals.holders("pooled").isEmpty());
         }
     }
 

@@ -8,6 +8,8 @@ import dev.latchkey.testkit.HandoffStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
+import dev.latchkey.testkit.StickyForceReleaseContract;
+import dev.latchkey.testkit.StickyLeaseContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import java.time.Duration;
@@ -27,6 +29,8 @@ class PostgreSqlStoreIT
                 DurableServerContract,
                 LeaderElectionContract,
                 LeaderElectionServerContract,
+                StickyForceReleaseContract,
+                StickyLeaseContract,
                 TreeCrashContract {
 
     private static JdbcStore store;

@@ -35,7 +35,8 @@ class RulesTest {
                 .isEqualTo(NOW);
 
         Decision<Response> decision = save(FREE, exclusive(key));
-        assertThat(decision.row().orElseThrow().writer()).contains(new Row.Writer(key.token(), "me", NOW, NEW_END));
+        assertThat(decision.row().orElseThrow().writer())
+                .contains(new Row.Writer(key.token(), "me", NOW, NEW_END, TOKEN + 1));
         assertThat(granted(decision).lease().ttl()).isEqualTo(TTL);
         assertThat(decision.letsOthersIn()).isFalse();
     }
@@ -234,7 +235,7 @@ class RulesTest {
     }
 
     private static Row heldBy(Key writer, long end) {
-        return FREE.withWriter(Optional.of(new Row.Writer(writer.token(), "me", NOW - 1, end)), TOKEN);
+        return FREE.withWriter(Optional.of(new Row.Writer(writer.token(), "me", NOW - 1, end, TOKEN)), TOKEN);
     }
 
     private static SharedHold reader(Key key, long end) {

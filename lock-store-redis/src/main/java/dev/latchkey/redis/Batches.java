@@ -88,8 +88,8 @@ final class Batches {
         return switch (reply.get(0).intValue()) {
             case CONFLICT -> {
                 Set<String> blocked = new TreeSet<>();
-                reply.stream().skip(2).forEach(i -> blocked.add(resource(all, i)));
-                yield new BatchAttempt.Conflicted(blocked, Duration.ofMillis(reply.get(1)));
+                reply.stream().skip(3).forEach(i -> blocked.add(resource(all, i)));
+                yield new BatchAttempt.Conflicted(blocked, Duration.ofMillis(reply.get(1)), reply.get(2) == 1);
             }
             case LOST -> {
                 Map<String, LossReason> reasons = new TreeMap<>();

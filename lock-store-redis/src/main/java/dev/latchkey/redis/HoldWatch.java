@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;

@@ -6,10 +6,12 @@ import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Durability;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
@@ -65,6 +67,7 @@ import java.util.concurrent.Executor;
  */
 public final class RedisStore
         implements RecallableStore,
+                ExpiringStore,
                 SharedStore,
                 AsyncBlockingStore,
                 FencingStore,
@@ -108,11 +111,10 @@ public final class RedisStore
         owners = new OwnerNames(server, requests, inboxName);
         Keyspace keyspace = new Keyspace(server, names);
         inspection = new Inspection(server, requests, keyspace);
-        BatchRequests batchRequests =
-                new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
+        BatchRequests batched = new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
-        KeptHolds kept = new KeptHolds(names);
-        waiters = new WaiterRegistry(server, inboxName, forced, kept);
+        KeptHolds kept = new KeptHolds();
+        waiters = new WaiterRegistry(server, inboxName, names, forced, kept);
         var inbox =
                 new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
         LocalQueues local = new LocalQueues(LocalQueues.AT_HOME);
@@ -126,7 +128,7 @@ public final class RedisStore
         async = new AsyncRequests(server, requests, releases);
         fencingTokens = new FencingTokens(server, requests, replicas);
         refreshes = new Refreshes(server, requests::refresh, replicas);
-        batches = new Batches(batchRequests, server, replicas, owners, watch);
+        batches = new Batches(batched, server, replicas, owners, watch);
         PermitRequests permitRequests = new PermitRequests(names, inboxName);
         permits = new RedisPermits(server, permitRequests, waiters, acquires, replicas, owners, keyspace);
     }

@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.KeptHolds;
 import java.util.List;
 import java.util.Optional;
 

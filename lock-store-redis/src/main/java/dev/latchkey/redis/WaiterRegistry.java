@@ -1,6 +1,8 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.KeptHolds;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.Collections;
@@ -30,6 +32,7 @@ final class WaiterRegistry {
 
     private final ScriptRunner server;
     private final String id;
+    private final KeyNames names;
     private final ForcedReleases forced;
     private final KeptHolds kept;
     private final AtomicLong attempts = new AtomicLong();
@@ -43,11 +46,12 @@ final class WaiterRegistry {
      * @param forced what is told of holds that were ended by force
      * @param kept what is told of holds that are recalled
      */
-    WaiterRegistry(ScriptRunner server, String id, ForcedReleases forced, KeptHolds kept) {
-        this.kept = kept;
+    WaiterRegistry(ScriptRunner server, String id, KeyNames names, ForcedReleases forced, KeptHolds kept) {
         this.server = server;
         this.id = id;
+        this.names = names;
         this.forced = forced;
+        this.kept = kept;
     }
 
     /** The last part of the channels that messages to this store arrive in. */
@@ -133,7 +137,7 @@ final class WaiterRegistry {
         }
         String[] recall = text.split(" ", 3);
         if (recall.length == 3 && recall[1].equals("~")) {
-            kept.message(recall[2]);
+            names.resource(recall[2].getBytes(StandardCharsets.UTF_8)).ifPresent(kept::recall);
             return;
         }
         String[] parts = text.split(" ", -1);

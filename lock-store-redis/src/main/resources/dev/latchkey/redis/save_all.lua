@@ -7,7 +7,9 @@
 --         2 + i '<token> <want> <TTL in ms> <claim> <change>' of KEYS[i], each as for acquire
 -- returns {1, the last fencing token of each}; negative for one that was to be shared and is exclusive still, since the request
 --           did not claim that token: see acquire
---         {-1, ms, i ...}: others hold or wait for these     {-3, i, why ...}: the claims of these are not true
+--         {-1, ms, recalled, i ...}: others hold or wait for these; recalled is 1 if they all were asked a moment ago to give up what
+--           they may only keep, else 0
+--         {-3, i, why ...}: the claims of these are not true
 --         {-4, i, index ...}: these were changed since, and what has to be known
 --         But for the first, nothing has changed, save that some who waited were served.
 
@@ -63,7 +65,7 @@ local function judge(entry)
   end
 end
 
-local gone, blocked, wait = { -3 }, { -1, 0 }, 0
+local gone, blocked, wait, may_end = { -3 }, { -1, 0, 0 }, 0, true
 for i, entry in ipairs(entries) do
   turn_to(KEYS[i])
   judge(entry)
@@ -71,11 +73,11 @@ for i, entry in ipairs(entries) do
     gone[#gone + 1], gone[#gone + 2] = i, entry.why
   elseif entry.blocked then
     blocked[#blocked + 1] = i
-    recall(entry.state, seek(entry.state, entry.token), entry.want)
+    may_end = recall(entry.state, seek(entry.state, entry.token), entry.want) and may_end
     wait = math.max(wait, patience(entry.state, seek(entry.state, entry.token)))
   end
 end
-blocked[2] = wait
+blocked[2], blocked[3] = wait, may_end and 1 or 0
 
 local function stale()
   local found = { -4 }
@@ -93,7 +95,7 @@ local function stale()
   return found
 end
 
-local refusal = #gone > 1 and gone or #blocked > 2 and blocked or nil
+local refusal = #gone > 1 and gone or #blocked > 3 and blocked or nil
 if not refusal then
   local found = stale()
   refusal = #found > 1 and found or nil

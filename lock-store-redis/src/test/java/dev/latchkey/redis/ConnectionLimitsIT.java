@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
@@ -93,7 +94,7 @@ class ConnectionLimitsIT extends OnOneServer {
         var messages = client.connectPubSub();
         messages.close();
         AtomicBoolean ended = new AtomicBoolean();
-        WaiterRegistry waiters = new WaiterRegistry(runner, "1", new ForcedReleases(NAMES), new KeptHolds(NAMES));
+        WaiterRegistry waiters = new WaiterRegistry(runner, "1", NAMES, new ForcedReleases(NAMES), new KeptHolds());
 
         assertThatThrownBy(() -> PubSubChannel.open(messages, NAMES, waiters, () -> ended.set(true), LIMIT))
                 .isInstanceOf(RedisException.class);

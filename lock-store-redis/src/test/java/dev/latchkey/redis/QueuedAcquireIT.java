@@ -5,6 +5,7 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
@@ -30,7 +31,7 @@ class QueuedAcquireIT extends WithAStore {
         RedisClient client = RedisClient.create(server.dsn());
         Connections connections = Connections.of(client);
         ScriptRunner runner = new ScriptRunner(connections, new Failures("server", names), TimeLimits.LIMIT);
-        WaiterRegistry waiters = new WaiterRegistry(runner, "1", new ForcedReleases(names), new KeptHolds(names));
+        WaiterRegistry waiters = new WaiterRegistry(runner, "1", names, new ForcedReleases(names), new KeptHolds());
         LazyNotificationChannel inbox =
                 new LazyNotificationChannel(connections, names, waiters, "server", TimeLimits.LIMIT);
         try {

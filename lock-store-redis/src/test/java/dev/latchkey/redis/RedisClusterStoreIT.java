@@ -15,7 +15,8 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
-import dev.latchkey.testkit.StickyContract;
+import dev.latchkey.testkit.StickyForceReleaseContract;
+import dev.latchkey.testkit.StickyLeaseContract;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -40,7 +41,8 @@ class RedisClusterStoreIT extends OnACluster
                 WaiterListingStoreContract,
                 ImmediateForceReleaseContract,
                 SharedForceReleaseContract,
-                StickyContract,
+                StickyForceReleaseContract,
+                StickyLeaseContract,
                 MultiLockContract,
                 MultiLockForceContract,
                 MultiLockLeaseContract {

@@ -7,7 +7,8 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
-import dev.latchkey.testkit.StickyContract;
+import dev.latchkey.testkit.StickyForceReleaseContract;
+import dev.latchkey.testkit.StickyLeaseContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -20,7 +21,11 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** The queue, sharing and fencing tokens, on the oldest version that has what the scripts need. */
 @Execution(ExecutionMode.CONCURRENT)
 class RedisOldestServerIT
-        implements SharedBlockingContract, FairStoreContract, ExpiringFencingContract, StickyContract {
+        implements SharedBlockingContract,
+                FairStoreContract,
+                ExpiringFencingContract,
+                StickyForceReleaseContract,
+                StickyLeaseContract {
 
     private static RedisServer server;
 

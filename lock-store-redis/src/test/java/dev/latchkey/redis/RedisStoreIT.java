@@ -29,7 +29,8 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
-import dev.latchkey.testkit.StickyContract;
+import dev.latchkey.testkit.StickyForceReleaseContract;
+import dev.latchkey.testkit.StickyLeaseContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
@@ -61,7 +62,8 @@ class RedisStoreIT
                 WaiterListingStoreContract,
                 ImmediateForceReleaseContract,
                 SharedForceReleaseContract,
-                StickyContract,
+                StickyForceReleaseContract,
+                StickyLeaseContract,
                 HandoverContract,
                 IndexedBatchContract,
                 MultiLockContract,

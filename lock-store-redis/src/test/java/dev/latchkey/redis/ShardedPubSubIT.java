@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -42,8 +43,9 @@ class ShardedPubSubIT extends OnACluster {
         waiters = new WaiterRegistry(
                 new ScriptRunner(Connections.of(client), failures, Duration.ofSeconds(3)),
                 "1",
+                NAMES,
                 new ForcedReleases(NAMES),
-                new KeptHolds(NAMES));
+                new KeptHolds());
     }
 
     @AfterEach

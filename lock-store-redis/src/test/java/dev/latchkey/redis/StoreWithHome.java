@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.TimeLimits;
@@ -31,11 +32,11 @@ final class StoreWithHome implements AutoCloseable, BackgroundWait.Waiting {
         String id = WaiterRegistry.newId();
         requests = new Requests(NAMES, Duration.ofMinutes(10), id);
         ForcedReleases forced = new ForcedReleases(NAMES);
-        waiters = new WaiterRegistry(runner, id, forced, new KeptHolds(NAMES));
+        waiters = new WaiterRegistry(runner, id, NAMES, forced, new KeptHolds());
         var inbox = new LazyNotificationChannel(connections, NAMES, waiters, "server", runner.limit());
         LocalQueues local = new LocalQueues(AS_LONG_AS_THEY_LIKE);
         acquires = new QueuedAcquires(runner, inbox, waiters, local, new OwnerNames(runner, requests, id));
-        releases = new Releases(runner, requests, waiters, local, forced, new KeptHolds(NAMES));
+        releases = new Releases(runner, requests, waiters, local, forced, new KeptHolds());
     }
 
     Response save(Request request) {

@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.KeptHolds;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.List;
@@ -101,7 +102,7 @@ class WaiterRegistryModelTest {
     private static final class Registry {
 
         private final WaiterRegistry registry = new WaiterRegistry(
-                SERVER, "1", new ForcedReleases(new KeyNames("lock:")), new KeptHolds(new KeyNames("lock:")));
+                SERVER, "1", new KeyNames("lock:"), new ForcedReleases(new KeyNames("lock:")), new KeptHolds());
         private final OneWaiter waiter = new OneWaiter("1.1");
         private final OneWaiter another = new OneWaiter("1.2");
         private volatile boolean isClosed;

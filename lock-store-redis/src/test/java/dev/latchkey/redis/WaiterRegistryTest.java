@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.spi.KeptHolds;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -16,8 +17,9 @@ class WaiterRegistryTest {
     private final WaiterRegistry registry = new WaiterRegistry(
             new ScriptRunner(Connections.of(CLIENT), new Failures("server", names), Duration.ofSeconds(1)),
             "1",
+            names,
             new ForcedReleases(names),
-            new KeptHolds(names));
+            new KeptHolds());
 
     @AfterAll
     static void closeClient() {

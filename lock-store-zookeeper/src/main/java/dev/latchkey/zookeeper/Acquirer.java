@@ -6,6 +6,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.math.BigInteger;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>A node is created at the end of the queue, and the queue is read, in one round trip. {@link QueueJoin} describes
  *       when the queue need not be read.
  *   <li>The first in the queue holds the lock; see {@link Granter}.
- *   <li>The others wait until the node before them is deleted, and read the queue again. A waiter behind an exclusive
- *       holder of the same session is granted the lock as soon as that releases it.
+ *   <li>The others ask those before them to give back what they may only keep, wait until the node before them is deleted, and
+ *       read the queue again. A waiter behind an exclusive holder of the same session is granted the lock as soon as that
+ *       releases it.
  * </ol>
  */
 final class Acquirer {
@@ -32,7 +34,8 @@ final class Acquirer {
 
     /** Of the same length for each store, so that appended numbers never make the id of another store. */
     private final String storeId = String.format(
-                    "%16s", new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
+                    "%" + NodeName.STORE_ID_LENGTH + "s",
+                    new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
             .replace(' ', '0');
 
     private final AtomicLong numbers = new AtomicLong();
@@ -51,9 +54,9 @@ final class Acquirer {
 
     private QueueNode place(Session session, Request request) {
         String resource = request.key().resource();
-        String number = Long.toString(numbers.incrementAndGet(), Character.MAX_RADIX);
+        String id = NodeName.id(storeId, numbers.incrementAndGet(), request.isSticky());
         NodeKind kind = request.mode() == LockMode.EXCLUSIVE ? NodeKind.WRITER : NodeKind.READER;
-        return new QueueNode(session, resource, paths.of(resource), storeId + number, kind);
+        return new QueueNode(session, resource, paths.of(resource), id, kind);
     }
 
     /** Without waiting. */
@@ -85,8 +88,10 @@ final class Acquirer {
         if (line.of(place.name()).equals(QueuePosition.FREE)) {
             return granter.grant(request, place, line.floor(), limit);
         }
+        CompletableFuture<Boolean> recalled = place.recall(line);
         place.leave(WaitSignal.LOOK);
-        return Response.Conflicted.NO_HINT;
+        // Answered before the deletion that it was sent before.
+        return new Response.Conflicted(Duration.ZERO, recalled.getNow(false));
     }
 
     /** Waits for the lock; joins the queue again when a promoter goes first, or when the session was lost. */
@@ -175,7 +180,7 @@ final class Acquirer {
     /** Returns null if the session was lost before the hold was granted. */
     private @Nullable Response grant(Request request, QueueNode place, WaitSignal.Next turn, long endNanos) {
         try {
-            return granter.grant(request, place, turn.token(), CallTimeout.uninterruptible(joiningNanos(endNanos)));
+            return granter.grant(request, place, turn.floor(), CallTimeout.uninterruptible(joiningNanos(endNanos)));
         } catch (LockStorageException e) {
             if (sessions.isClosed() || place.session().isLive()) {
                 throw e;
@@ -189,7 +194,7 @@ final class Acquirer {
         return Math.min(Failures.ANSWER_NANOS, Math.max(Failures.LEAVING_NANOS, endNanos - System.nanoTime()));
     }
 
-    /** Returns the greatest earlier token when the node is first in the queue, otherwise why it no longer waits. */
+    /** Returns the floor of the queue when the node is first in the queue, otherwise why it no longer waits. */
     private WaitSignal awaitTurn(QueueNode place, WaitQueue joined, Waiter waiter, long endNanos)
             throws InterruptedException {
         WaitQueue line = joined;
@@ -202,6 +207,7 @@ final class Acquirer {
             if (!(verdict instanceof QueuePosition.Behind behind)) {
                 return WaitSignal.LOOK;
             }
+            CompletableFuture<Boolean> unused = place.recall(line);
             WaitSignal signal = await(place, behind.obstacle(), line, round, endNanos);
             if (!signal.equals(WaitSignal.LOOK)) {
                 return signal;

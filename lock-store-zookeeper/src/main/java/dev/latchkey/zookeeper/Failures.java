@@ -97,6 +97,14 @@ final class Failures {
                 null);
     }
 
+    static LockStorageException tokensUsedUp(String resource) {
+        return new LockStorageException(
+                resource,
+                "the ensemble has elected so many leaders that its transactions have no greater fencing tokens:"
+                        + " set up a new one, whose tokens begin anew",
+                null);
+    }
+
     static LockStorageException closed(String resource) {
         return new LockStorageException(resource, "the store was closed", null, Failure.NOT_SENT);
     }

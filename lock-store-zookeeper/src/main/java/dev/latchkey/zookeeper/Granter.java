@@ -10,9 +10,9 @@ import java.util.OptionalLong;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Grants the lock to the first in the queue. The fencing token is the number of the transaction that created the node. If a
- * promotion has overtaken the node and raised the floor of the queue above it, one more transaction raises the floor, and
- * is the token.
+ * Grants the lock to the first in the queue. Its fencing token is that of the transaction that created the node. If a promotion
+ * has overtaken the node and raised the floor of the queue above it, one more transaction raises the floor, and the token is
+ * that of this one.
  */
 final class Granter {
 
@@ -40,6 +40,9 @@ final class Granter {
             holds.loseTo(hold, LossReason.SESSION_LOST);
             throw failure(session, key.resource());
         }
+        if (request.isSticky()) {
+            new RecallWatch(holds, hold).begin();
+        }
         return hold.answer();
     }
 
@@ -57,12 +60,12 @@ final class Granter {
     private Hold hold(Request request, QueueNode place, long floor, CallTimeout<RuntimeException> limit) {
         boolean holdsByIt = false;
         try {
-            OptionalLong token = OptionalLong.empty();
+            OptionalLong zxid = OptionalLong.empty();
             if (request.mode() == LockMode.EXCLUSIVE) {
-                token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
+                zxid = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
             }
             place.session().proveIfOver(limit);
-            Hold hold = holds.put(new Hold(request.key(), place, request.mode(), token));
+            Hold hold = holds.put(new Hold(request, place, zxid));
             holdsByIt = hold.place() == place;
             return hold;
         } finally {
@@ -74,10 +77,12 @@ final class Granter {
 
     private long raiseFloor(QueueNode place, CallTimeout<RuntimeException> limit) {
         Requests requests = place.session().requests();
-        Reply<Stat> raised = limit.answer(requests.touch(place.parent(), Paths.content(place.resource())));
+        // What is there, for the number of the transaction.
+        byte[] content = Paths.content(place.resource());
+        Reply<Stat> raised = limit.answer(requests.write(place.parent(), content, Requests.ANY_VERSION));
         while (raised.isLost() && !limit.isOver()) {
             limit.pause();
-            raised = limit.answer(requests.touch(place.parent(), Paths.content(place.resource())));
+            raised = limit.answer(requests.write(place.parent(), content, Requests.ANY_VERSION));
         }
         if (raised.isOk()) {
             return raised.value().getMzxid();

@@ -4,10 +4,13 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -17,9 +20,15 @@ import org.jspecify.annotations.Nullable;
 /** The hold of one key: the node in the queue that carries it, and the nodes that were added since. Thread-safe. */
 final class Hold {
 
+    /** Long enough that its recall is not taken for that of another holder, after which it would not be kept. */
+    private static final long LEAST_KEPT_NANOS = 2_000_000_000;
+
     private final Key key;
     private final QueueNode place;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private final CompletableFuture<Void> recalled = new CompletableFuture<>();
+    private final long keptUntilNanos;
+    private final boolean isSticky;
     private final Lease lease;
 
     /** Held while a request that does not wait changes the mode. */
@@ -29,7 +38,10 @@ final class Hold {
     private final Set<Waiter> promoters = new HashSet<>();
 
     private LockMode mode;
-    private OptionalLong token;
+
+    /** The transaction whose number gives its fencing token. */
+    private OptionalLong zxid;
+
     private @Nullable QueueNode promotion;
     private int promotions;
     private boolean inDoubt;
@@ -38,13 +50,20 @@ final class Hold {
     /** Why it has ended, until the holder is told. */
     private @Nullable LossReason untold;
 
-    Hold(Key key, QueueNode place, LockMode mode, OptionalLong token) {
-        this.key = key;
+    /** @param zxid the transaction whose number gives its fencing token; empty for a shared hold */
+    Hold(Request request, QueueNode place, OptionalLong zxid) {
+        this.key = request.key();
         this.place = place;
-        this.lease =
-                Lease.session(lost.minimalCompletionStage(), place.session().mayLive());
-        this.mode = mode;
-        this.token = token;
+        this.isSticky = request.isSticky();
+        this.keptUntilNanos = System.nanoTime() + Math.max(request.ttl().toNanos(), LEAST_KEPT_NANOS);
+        this.lease = new Lease(
+                OptionalLong.empty(),
+                Duration.ZERO,
+                Optional.of(lost.minimalCompletionStage()),
+                place.session().mayLive(),
+                isSticky ? Optional.of(recalled.minimalCompletionStage()) : Optional.empty());
+        this.mode = request.mode();
+        this.zxid = zxid;
     }
 
     Key key() {
@@ -63,10 +82,6 @@ final class Hold {
         return mode;
     }
 
-    synchronized OptionalLong token() {
-        return token;
-    }
-
     synchronized boolean isLive() {
         return !ended;
     }
@@ -79,11 +94,41 @@ final class Hold {
     /** Returns whether a claim is true. That of an exclusive hold that was demoted, or released and acquired again, is not. */
     synchronized boolean isAsClaimed(Key.Held claimed) {
         return claimed.mode() == LockMode.SHARED
-                || (mode == LockMode.EXCLUSIVE && token.equals(claimed.fencingToken()));
+                || (mode == LockMode.EXCLUSIVE
+                        && (isSticky ? isReserved(claimed) : token().equals(claimed.fencingToken())));
+    }
+
+    private boolean isReserved(Key.Held claimed) {
+        return zxid.isPresent() && FencingTokens.isOf(zxid.getAsLong(), claimed.fencingToken());
+    }
+
+    private OptionalLong token() {
+        return zxid.isPresent() ? OptionalLong.of(FencingTokens.first(zxid.getAsLong())) : zxid;
     }
 
     synchronized Response.Granted answer() {
-        return new Response.Granted(mode, token, lease);
+        return new Response.Granted(mode, token(), lease);
+    }
+
+    /** The answer to a key that may claim another one of its tokens. */
+    synchronized Response.Granted answer(Key claiming) {
+        OptionalLong claimed = claiming.held()
+                .filter(held -> isSticky && mode == LockMode.EXCLUSIVE && isReserved(held))
+                .map(Key.Held::fencingToken)
+                .orElse(token());
+        return new Response.Granted(mode, claimed, lease);
+    }
+
+    /** Somebody else asks for the resource. */
+    void recall() {
+        recalled.complete(null);
+    }
+
+    /** A sticky hold is not kept for ever, also if nobody asks for it. */
+    void recallIfOver(long now) {
+        if (isSticky && now - keptUntilNanos >= 0) {
+            recall();
+        }
     }
 
     /** Returns a new id for another node of this hold. */
@@ -108,7 +153,7 @@ final class Hold {
         }
         promotion = second;
         mode = LockMode.EXCLUSIVE;
-        token = OptionalLong.of(second.zxid());
+        zxid = OptionalLong.of(second.zxid());
         return true;
     }
 
@@ -119,7 +164,7 @@ final class Hold {
     synchronized void demoted() {
         promotion = null;
         mode = LockMode.SHARED;
-        token = OptionalLong.empty();
+        zxid = OptionalLong.empty();
     }
 
     /** The servers may have nodes of it that it does not know of. */
@@ -146,9 +191,7 @@ final class Hold {
 
     /** Returns what its followers are told when it is released. */
     synchronized WaitSignal farewell() {
-        return mode == LockMode.EXCLUSIVE && token.isPresent()
-                ? new WaitSignal.Next(token.getAsLong())
-                : WaitSignal.LOOK;
+        return mode == LockMode.EXCLUSIVE && zxid.isPresent() ? new WaitSignal.Next(zxid.getAsLong()) : WaitSignal.LOOK;
     }
 
     /** Ends it; returns false if it has ended before. */

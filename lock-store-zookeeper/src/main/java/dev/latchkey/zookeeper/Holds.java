@@ -108,7 +108,7 @@ final class Holds {
             stat = limit.answer(session.requests().stat(decisive.path()));
             Reply<Void> proven = limit.answer(proof);
             if (!proven.isLost() && stat.isOk() && stat.value().getEphemeralOwner() == session.id()) {
-                return hold.isLive() ? Optional.of(hold.answer()) : Optional.empty();
+                return hold.isLive() ? Optional.of(hold.answer(key)) : Optional.empty();
             }
             if (stat.isLost() || proven.isLost()) {
                 stat = Reply.none();

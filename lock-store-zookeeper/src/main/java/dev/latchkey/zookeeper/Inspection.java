@@ -159,7 +159,7 @@ final class Inspection {
 
     private Holder holder(WaitQueue line, NodeName entry, Stat stat) {
         boolean shares = !entry.kind().isPromotion() && line.shares(entry);
-        long token = Math.max(stat.getCzxid(), line.floor());
+        long token = FencingTokens.first(Math.max(stat.getCzxid(), line.floor()));
         String who = "session 0x" + Long.toHexString(stat.getEphemeralOwner())
                 + (stat.getEphemeralOwner() == session.id() ? ", this process" : "");
         return new Holder(

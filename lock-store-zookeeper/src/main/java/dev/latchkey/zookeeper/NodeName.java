@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The name of a node in a queue: {@code id-x-0000000042}. The id is unique, so that a node can be found again when the answer
  * to its creation was lost. The servers assign the number. The id of a promotion is the id of the shared node, a dot, and a
- * number.
+ * number. The id of a sticky node has a zero after the id of the store.
  *
  * @param name the whole name
  * @param id the unique id
@@ -22,6 +22,12 @@ record NodeName(String name, String id, NodeKind kind, int number) {
      */
     static final int LAST_NUMBER = Integer.MAX_VALUE - 10_000_000;
 
+    /** The length of the id of a store. */
+    static final int STORE_ID_LENGTH = 16;
+
+    /** In place of the first digit of a number, which is never zero: earlier versions read it as part of the id. */
+    private static final char STICKY = '0';
+
     private static final Pattern NAME = Pattern.compile("([0-9a-z]+(?:\\.[0-9a-z]+)?)-([a-z])-([0-9]{10})");
 
     /** Returns null for a name that is not of a node in a queue. */
@@ -35,6 +41,16 @@ record NodeName(String name, String id, NodeKind kind, int number) {
         return kind == null || number > Integer.MAX_VALUE
                 ? null
                 : new NodeName(name, matcher.group(1), kind, (int) number);
+    }
+
+    /** Returns the id of a new node. */
+    static String id(String storeId, long number, boolean isSticky) {
+        return storeId + (isSticky ? STICKY : "") + Long.toString(number, Character.MAX_RADIX);
+    }
+
+    /** Returns whether its holder may only keep what it holds, and can be asked to give it back. */
+    boolean isSticky() {
+        return !kind.isPromotion() && id.length() > STORE_ID_LENGTH && id.charAt(STORE_ID_LENGTH) == STICKY;
     }
 
     /** Returns the beginning of the name of a new node. */

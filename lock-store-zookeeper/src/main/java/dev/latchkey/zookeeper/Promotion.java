@@ -4,6 +4,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -32,7 +33,7 @@ final class Promotion {
             }
             QueueNode place = place(NodeKind.TRIAL);
             WaitQueue line = place.join(CallTimeout.uninterruptible(Failures.ANSWER_NANOS));
-            return settle(place, line.of(place.name()));
+            return settle(place, line.of(place.name()), place.recall(line));
         } finally {
             hold.change().unlock();
         }
@@ -52,7 +53,7 @@ final class Promotion {
         try {
             QueueNode place = place(NodeKind.PROMOTER);
             WaitQueue line = place.join(limit);
-            return settle(place, awaitTurn(place, line, waiter, endNanos));
+            return settle(place, awaitTurn(place, line, waiter, endNanos), CompletableFuture.completedFuture(false));
         } catch (LockStorageException e) {
             if (limit.isStopped()) {
                 return hold.isLive() ? Response.Conflicted.NO_HINT : SESSION_LOST;
@@ -73,6 +74,7 @@ final class Promotion {
                 // Before the hold is looked at, whose end is told to the round.
                 WaitRound round = waiter.newRound();
                 QueuePosition verdict = line.of(place.name());
+                CompletableFuture<Boolean> unused = place.recall(line);
                 if (!hold.isLive()
                         || !(verdict instanceof QueuePosition.Behind behind)
                         || !Acquirer.await(place, behind.obstacle(), line, round, endNanos)
@@ -94,7 +96,7 @@ final class Promotion {
         return new QueueNode(first.session(), first.resource(), first.parent(), hold.nextPromotionId(), kind);
     }
 
-    private Response settle(QueueNode place, QueuePosition verdict) {
+    private Response settle(QueueNode place, QueuePosition verdict, CompletableFuture<Boolean> recalled) {
         boolean live = place.session().isLive() && hold.isLive();
         if (verdict.equals(QueuePosition.FREE) && live && hold.promoted(place)) {
             return hold.answer();
@@ -110,6 +112,8 @@ final class Promotion {
             holds.loseTo(hold, LossReason.RELEASED_ELSEWHERE);
             return RELEASED;
         }
-        return verdict.equals(QueuePosition.REFUSED) ? REFUSED : Response.Conflicted.NO_HINT;
+        return verdict.equals(QueuePosition.REFUSED)
+                ? REFUSED
+                : new Response.Conflicted(Duration.ZERO, recalled.getNow(false));
     }
 }

@@ -100,6 +100,7 @@ final class QueueJoin<X extends Exception> {
         if (entry == null || entry.isUsedUp()) {
             throw Failures.usedUp(place.resource(), parent);
         }
+        FencingTokens.check(place.resource(), made.zxid());
         place.made(made, entry.number());
         return line;
     }

@@ -2,6 +2,7 @@ package dev.latchkey.zookeeper;
 
 import dev.latchkey.zookeeper.Requests.Children;
 import dev.latchkey.zookeeper.Requests.Created;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -18,6 +19,7 @@ final class QueueNode {
     private final String id;
     private final NodeKind kind;
     private final NodeListeners followers = new NodeListeners();
+    private final Set<String> recalled = new HashSet<>();
     private volatile @Nullable Created created;
     private volatile int number;
     private volatile boolean first;
@@ -159,6 +161,15 @@ final class QueueNode {
         throw children.isLost()
                 ? Failures.unanswered(resource, session.client())
                 : Failures.of(resource, children, "looking at the line at " + parent);
+    }
+
+    /**
+     * Asks those that it waits for to give back what they may only keep. Does not wait for the answers.
+     *
+     * @return whether one of them was asked for the first time
+     */
+    CompletableFuture<Boolean> recall(WaitQueue line) {
+        return session.recalls().recall(parent, line.stickyBefore(name()), recalled);
     }
 
     /** Leaves the queue. Returns when the node is deleted, or the background deletes it. */

@@ -163,14 +163,14 @@ final class Requests {
         return answer;
     }
 
-    /** Writes what is there, for the number of the transaction. */
-    CompletableFuture<Reply<Stat>> touch(String path, byte[] content) {
+    /** Writes the content of a node if it has a version; triggers the watches of it. */
+    CompletableFuture<Reply<Stat>> write(String path, byte[] content, int version) {
         CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.setData(
                 path,
                 content,
-                ANY_VERSION,
+                version,
                 (code, asked, context, stat) -> answer.complete(answers.written(code, sent, stat)),
                 null);
         return answer;

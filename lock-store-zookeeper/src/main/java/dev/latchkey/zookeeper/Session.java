@@ -27,6 +27,7 @@ final class Session {
     private final Requests requests;
     private final DirectRequests directRequests;
     private final Sweeper sweeper;
+    private final Recalls recalls;
     private final PredecessorWatches predecessorWatches;
     private final LastReleasedNodes lastReleased = new LastReleasedNodes();
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
@@ -55,6 +56,7 @@ final class Session {
         this.directRequests = new DirectRequests(client, settings.acl(), answers);
         this.predecessorWatches = new PredecessorWatches(requests);
         this.sweeper = new Sweeper(requests, predecessorWatches);
+        this.recalls = new Recalls(requests);
     }
 
     Requests requests() {
@@ -67,6 +69,10 @@ final class Session {
 
     Sweeper sweeper() {
         return sweeper;
+    }
+
+    Recalls recalls() {
+        return recalls;
     }
 
     PredecessorWatches predecessorWatches() {
@@ -282,6 +288,8 @@ final class Session {
         }
         // A thread that tells may have failed, as when memory runs out, or be blocked in a holder's callback.
         tellOfLosses();
+        long now = System.nanoTime();
+        holds.forEach(hold -> hold.recallIfOver(now));
         // A client that was closed by its owner reports nothing.
         boolean live = isLive();
         long dueNanos = proof.beatNanos(timeoutNanos) - System.nanoTime();

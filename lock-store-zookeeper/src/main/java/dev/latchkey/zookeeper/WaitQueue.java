@@ -156,6 +156,32 @@ final class WaitQueue {
                         .noneMatch(other -> other.isBefore(base) && !shares(other) && !leaving.contains(other.id()));
     }
 
+    /** Returns the sticky nodes that a node waits for, but for those that another one before it waits for as well. */
+    List<NodeName> stickyBefore(String name) {
+        NodeName own = NodeName.parse(name);
+        List<NodeName> found = new ArrayList<>();
+        for (int i = bases.size() - 1; own != null && i >= 0; i--) {
+            NodeName base = bases.get(i);
+            if (base.isBefore(own) && isInTheWay(base, own)) {
+                if (base.isSticky()) {
+                    found.add(base);
+                }
+                if (!own.kind().isPromotion() && !shares(base)) {
+                    break;
+                }
+            }
+        }
+        return found;
+    }
+
+    private boolean isInTheWay(NodeName base, NodeName own) {
+        return switch (own.kind()) {
+            case WRITER -> true;
+            case READER -> !shares(base);
+            case PROMOTER, TRIAL -> mayKeepBack(base, own);
+        };
+    }
+
     private Optional<NodeName> writerBefore(NodeName own) {
         return last(bases.stream().filter(base -> !shares(base)).toList(), own);
     }

@@ -9,9 +9,9 @@ sealed interface WaitSignal {
     /**
      * An exclusive holder of the same store has released: the next is first, and need not read the queue.
      *
-     * @param token the greatest earlier token
+     * @param floor no earlier exclusive hold had the token of a later transaction
      */
-    record Next(long token) implements WaitSignal {}
+    record Next(long floor) implements WaitSignal {}
 
     /** The session has ended, or may have. */
     record SessionLost() implements WaitSignal {}

@@ -3,12 +3,12 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
@@ -38,13 +38,14 @@ import org.apache.zookeeper.data.ACL;
  * <p>A hold survives a lost connection: the client finds another server, and the session continues. If no quorum of the
  * servers has answered for half to three quarters of the session timeout, the store gives up its holds and reports them
  * as lost, before the servers can grant them to others. A fencing token is the number of a transaction of the ensemble,
- * the {@code czxid} of the holder's node, and grows as long as the ensemble keeps its data.
+ * the {@code czxid} of the holder's node, times 4,096, and for a sticky hold one of the 4,095 after that. It grows as long as
+ * the ensemble keeps its data.
  *
  * <p>Thread-safe. Do not call the store on the event thread of the ZooKeeper client, that is in a watcher or a callback,
  * because the answer could not be received.
  */
 public final class ZooKeeperStore
-        implements SharedStore, BlockingStore, ListingStore, WaiterListingStore, ProcessBound {
+        implements SharedStore, RecallableStore, ListingStore, WaiterListingStore, ProcessBound {
 
     /** The default parent of all queues. */
     static final String DEFAULT_ROOT = "/latchkey";
@@ -139,6 +140,12 @@ public final class ZooKeeperStore
         CompletableFuture<Void> stop = new CompletableFuture<>();
         var unused = withdrawn.whenComplete((ignored, failure) -> stop.complete(null));
         return own == null ? acquirer.await(request, endNanos, stop) : new Promotion(holds, own).await(endNanos, stop);
+    }
+
+    /** {@inheritDoc} Here it is 4,095 at most. */
+    @Override
+    public long reservedTokens(Request request) {
+        return Math.min(request.reservedTokens(), FencingTokens.RESERVED);
     }
 
     private static boolean claimsNothing(Request request) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.BackgroundCall;
+import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,5 +46,18 @@ abstract class BesideRivals extends BehindAProxy {
         Awaitility.await()
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(nodes.line(resource)).hasSize(length));
+    }
+
+    /** Ends a session as the servers do when they have not heard of it. */
+    static void expire(ZooKeeperStore store) throws Exception {
+        Session session = store.sessions().forUse("any");
+        ZooKeeper sameSession = new ZooKeeper(
+                server.address().toString(),
+                6_000,
+                event -> {},
+                session.client().getSessionId(),
+                session.client().getSessionPasswd());
+        Awaitility.await().atMost(LIMIT).until(() -> sameSession.getState().isConnected());
+        sameSession.close();
     }
 }

@@ -162,6 +162,81 @@ class CostIT {
         }
     }
 
+    private Lock sticky(String resource) {
+        return locks.lock(resource)
+                .ttl(Duration.ofSeconds(30))
+                .sticky(Duration.ofSeconds(30))
+                .create();
+    }
+
+    private static long cycle(Lock lock) {
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+        assertThat(lock.release()).isTrue();
+        return token;
+    }
+
+    @Test
+    void givenALine_whenAStickyLockIsAcquired_thenOnePacketMoreThanForAnotherBeforeTheNextIsAnswered() {
+        Lock lock = locks.lock("report").sticky(Duration.ofSeconds(30)).create();
+
+        long packets = packets(() -> {
+            assertThat(lock.tryAcquireShared()).isTrue();
+            assertThat(lock.isAcquired()).isTrue();
+        });
+
+        assertThat(packets).isEqualTo(2 + 1 + 2);
+    }
+
+    /** Two packets for the release and the next acquire, and one for the watch, whenever the tokens are used up. */
+    @Test
+    void givenKept_whenUsed_thenNoPacketsButForMoreTokens() {
+        Lock lock = sticky("kept");
+        long first = cycle(lock);
+        AtomicLong last = new AtomicLong(first);
+        awaitQuiet();
+
+        assertThat(packets(() -> {
+                    for (int i = 0; i < FencingTokens.RESERVED; i++) {
+                        last.set(cycle(lock));
+                    }
+                }))
+                .isZero();
+        assertThat(last.get()).isEqualTo(first + FencingTokens.RESERVED);
+
+        assertThat(packets(() -> assertThat(cycle(lock)).isGreaterThan(last.get())))
+                .isBetween(2L, 5L);
+    }
+
+    @Test
+    void givenKept_whenIdle_thenNothingIsSentButSignsOfLife() {
+        long token = cycle(sticky("idle-kept"));
+        assertThat(token).isPositive();
+        awaitQuiet();
+        long before = server.packetsReceived();
+
+        new CompletableFuture<Void>()
+                .orTimeout(5, TimeUnit.SECONDS)
+                .exceptionally(over -> null)
+                .join();
+
+        assertThat(since(before)).isLessThanOrEqualTo(1);
+    }
+
+    /** The first has it recalled, waits for that and is refused; the next one has only its refusal. */
+    @Test
+    void givenInUse_whenTriedAgain_thenOnePacketMoreThanForAnother() {
+        Lock lock = sticky("in-use");
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock rival = locks.createLock("in-use");
+        assertThat(rival.tryAcquire()).isFalse();
+        awaitQuiet();
+
+        long packets = packets(() -> assertThat(rival.tryAcquire()).isFalse());
+
+        assertThat(packets).isEqualTo(4);
+    }
+
     private static void awaitQuiet() {
         AtomicLong last = new AtomicLong();
         Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {

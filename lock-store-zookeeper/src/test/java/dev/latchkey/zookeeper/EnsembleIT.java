@@ -74,6 +74,37 @@ class EnsembleIT {
     }
 
     @Test
+    void givenKept_whenTheLeaderIsKilled_thenItStaysKeptAndIsGivenBackToWhoAsks() {
+        try (ZooKeeperStore store = open();
+                ZooKeeperStore other = open()) {
+            Lock lock = new LockFactory(store).lock("kept").ttl(TTL).sticky(TTL).create();
+            long token = used(lock);
+
+            ZooKeeperServer killed = ensemble.leader();
+            killed.kill();
+            ensemble.leader();
+
+            assertThat(used(lock)).isEqualTo(token + 1);
+            Lock rival = new LockFactory(other).createLock("kept", TTL);
+            Awaitility.await().atMost(LIMIT).ignoreExceptions().until(() -> rival.tryAcquire(LIMIT));
+            long next = rival.fencingToken().orElseThrow();
+            assertThat(next).isGreaterThan(token + 1);
+            assertThat(rival.release()).isTrue();
+
+            killed.restart();
+            ensemble.awaitAll();
+            assertThat(used(lock)).isGreaterThan(next);
+        }
+    }
+
+    private static long used(Lock lock) {
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+        assertThat(lock.release()).isTrue();
+        return token;
+    }
+
+    @Test
     void givenHeld_whenTheLeaderIsFrozen_thenTheHolderKnowsBeforeARivalHolds() throws Exception {
         try (ZooKeeperStore store = Stores.open(ensemble.dsn() + "?sessionTimeout=1500");
                 ZooKeeperStore other = open()) {

@@ -150,17 +150,4 @@ class SessionFaultsIT extends BesideRivals {
             assertThat(lock.release()).isTrue();
         }
     }
-
-    /** Ends a session as the servers do when they have not heard of it. */
-    private static void expire(ZooKeeperStore store) throws Exception {
-        Session session = store.sessions().forUse("any");
-        var sameSession = new org.apache.zookeeper.ZooKeeper(
-                server.address().toString(),
-                6_000,
-                event -> {},
-                session.client().getSessionId(),
-                session.client().getSessionPasswd());
-        Awaitility.await().atMost(LIMIT).until(() -> sameSession.getState().isConnected());
-        sameSession.close();
-    }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
@@ -229,7 +228,7 @@ class SessionLossTest {
     }
 
     private static Hold hold(Session session) {
-        return new Hold(Key.of("report"), place(session), LockMode.SHARED, OptionalLong.empty());
+        return new Hold(Requests.shared(Key.of("report")), place(session), OptionalLong.empty());
     }
 
     private static QueueNode place(Session session) {

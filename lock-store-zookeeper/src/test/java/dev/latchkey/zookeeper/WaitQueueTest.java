@@ -13,6 +13,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Who holds and who waits for whom, in lines written as {@code ax br bd cp.b}: id and kind, in the order of arrival. */
 class WaitQueueTest {
 
+    private static final String STORE = "0123456789abcdef";
+
     /** A23: readers of this store hold as soon as the writer before them has given up, not when its node has gone. */
     @Test
     void givenAWriterOfThisStoreHasGivenUp_whenAReaderPromotes_thenTheReadersBehindItCount() {
@@ -75,6 +77,45 @@ class WaitQueueTest {
         List<NodeName> holders = new WaitQueue(names(line), 0).holders();
 
         assertThat(holders.stream().map(WaitQueueTest::shown)).containsExactly(expected.split(" ", -1));
+    }
+
+    /** Ids with a zero in their seventeenth place are sticky. */
+    @ParameterizedTest
+    @CsvSource({
+        "Ax bx,          bx,   Ax",
+        "Ax br,          br,   Ax",
+        "Ar br,          br,   ''",
+        "Ar bx,          bx,   Ar",
+        "Ar Br cr dx,    dx,   Br Ar",
+        "Ar bx cr,       cr,   ''",
+        "Ax bx cx,       cx,   ''",
+        "Ax Bx cx,       cx,   Bx",
+        "Ax br cr,       cr,   Ax",
+        "Ar br b.0t,     b.0t, Ar",
+        "Ar br b.0p,     b.0p, Ar",
+        "Ar A.0p bx,     bx,   Ar",
+        "ax bx,          bx,   ''",
+        "ax Bx,          ax,   ''",
+    })
+    void givenLine_whenAskedWhomToRecall_thenTheStickyOnesThatNobodyBeforeItWaitsFor(
+            String line, String who, String expected) {
+        List<String> names = names(line.replace("A", STORE + "0a").replace("B", STORE + "0b"));
+        String own = nameOf(names, who);
+
+        List<NodeName> found = new WaitQueue(names, 0).stickyBefore(own);
+
+        String expanded = expected.replace("A", STORE + "0a").replace("B", STORE + "0b");
+        assertThat(String.join(" ", found.stream().map(WaitQueueTest::shown).toList()))
+                .isEqualTo(expanded);
+    }
+
+    @Test
+    void givenTheIdOfAStickyNode_whenRead_thenItIsSticky() {
+        NodeName sticky = NodeName.parse(NodeName.prefix(NodeName.id(STORE, 35, true), NodeKind.WRITER) + "0000000001");
+        NodeName plain = NodeName.parse(NodeName.prefix(NodeName.id(STORE, 35, false), NodeKind.WRITER) + "0000000001");
+
+        assertThat(sticky).isNotNull().matches(NodeName::isSticky);
+        assertThat(plain).isNotNull().matches(name -> !name.isSticky());
     }
 
     static Stream<Arguments> strangers() {

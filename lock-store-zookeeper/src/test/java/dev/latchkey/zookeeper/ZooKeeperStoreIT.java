@@ -17,6 +17,7 @@ import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.StickyContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.time.Duration;
@@ -41,6 +42,7 @@ class ZooKeeperStoreIT
                 ListingStoreContract,
                 WaiterListingStoreContract,
                 ProcessBoundContract,
+                StickyContract,
                 CrashContract,
                 SessionLossContract,
                 LeaderElectionContract,

@@ -139,18 +139,7 @@ public final class MemcachedServer extends TestServer {
                         .close());
 
         private static Optional<Launcher> docker() {
-            return isThere("org.testcontainers.DockerClientFactory") && DockerLauncher.isAvailable()
-                    ? Optional.of(new DockerLauncher(IMAGE, "memcached"))
-                    : Optional.empty();
-        }
-
-        private static boolean isThere(String className) {
-            try {
-                Class.forName(className, false, Chosen.class.getClassLoader());
-                return true;
-            } catch (ClassNotFoundException e) {
-                return false;
-            }
+            return Docker.isAvailable() ? Optional.of(new DockerLauncher(IMAGE, "memcached")) : Optional.empty();
         }
     }
 }

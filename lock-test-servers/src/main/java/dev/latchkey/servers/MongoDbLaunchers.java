@@ -38,9 +38,7 @@ final class MongoDbLaunchers {
     }
 
     private static Optional<Launcher> docker() {
-        return isPresent("org.testcontainers.DockerClientFactory") && DockerLauncher.isAvailable()
-                ? Optional.of(new DockerLauncher(IMAGE, "mongod"))
-                : Optional.empty();
+        return Docker.isAvailable() ? Optional.of(new DockerLauncher(IMAGE, "mongod")) : Optional.empty();
     }
 
     private static Optional<Launcher> artifact() {

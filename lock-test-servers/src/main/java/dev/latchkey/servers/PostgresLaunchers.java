@@ -39,14 +39,7 @@ final class PostgresLaunchers {
     }
 
     private static Optional<Launcher> docker() {
-        try {
-            Class.forName("org.testcontainers.DockerClientFactory", false, PostgresLaunchers.class.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            return Optional.empty();
-        }
-        return DockerLauncher.isAvailable()
-                ? Optional.of(new Image(new DockerLauncher(IMAGE, "env")))
-                : Optional.empty();
+        return Docker.isAvailable() ? Optional.of(new Image(new DockerLauncher(IMAGE, "env"))) : Optional.empty();
     }
 
     /** The newest version of those that Debian keeps beside each other, else what is on the path. */

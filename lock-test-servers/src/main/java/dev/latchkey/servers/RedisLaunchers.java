@@ -45,9 +45,7 @@ final class RedisLaunchers {
     }
 
     private static Optional<Launcher> docker() {
-        return isPresent("org.testcontainers.DockerClientFactory") && DockerLauncher.isAvailable()
-                ? Optional.of(new DockerLauncher(IMAGE, "redis-server"))
-                : Optional.empty();
+        return Docker.isAvailable() ? Optional.of(new DockerLauncher(IMAGE, "redis-server")) : Optional.empty();
     }
 
     private static Optional<Launcher> artifact() {

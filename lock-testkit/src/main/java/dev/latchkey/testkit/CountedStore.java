@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -12,7 +13,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A store that counts what it is asked; for the contracts of locks that do not ask it. */
-class CountedStore implements RecallableStore, SharedStore {
+class CountedStore implements RecallableStore, ExpiringStore, SharedStore {
 
     private final RecallableStore store;
     private final AtomicInteger requests = new AtomicInteger();
@@ -42,7 +43,12 @@ class CountedStore implements RecallableStore, SharedStore {
     @Override
     public Response refresh(Request request) {
         requests.incrementAndGet();
-        return store.refresh(request);
+        return store.capability(ExpiringStore.class).orElseThrow().refresh(request);
+    }
+
+    @Override
+    public long reservedTokens(Request request) {
+        return store.reservedTokens(request);
     }
 
     @Override
@@ -64,7 +70,8 @@ class CountedStore implements RecallableStore, SharedStore {
 
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        return List.of(RecallableStore.class, SharedStore.class).contains(type)
+        return List.of(RecallableStore.class, ExpiringStore.class, SharedStore.class)
+                        .contains(type)
                 ? store.capability(type).isPresent() ? Optional.of(type.cast(this)) : Optional.empty()
                 : type.isInstance(this) ? Optional.of(type.cast(this)) : Optional.empty();
     }

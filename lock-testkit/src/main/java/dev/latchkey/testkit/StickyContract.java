@@ -1,7 +1,7 @@
 package dev.latchkey.testkit;
 
-import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.StickyLocks.STICKY;
+import static dev.latchkey.testkit.StickyLocks.awaitNobodyHolds;
 import static dev.latchkey.testkit.StickyLocks.sticky;
 import static dev.latchkey.testkit.StickyLocks.usedToken;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,23 +10,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Capability;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.LockLostException;
-import dev.latchkey.LossReason;
-import dev.latchkey.spi.ForceReleaseStore;
+import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.RecallableStore;
-import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Locks that stay with the factory that used them last, until another one asks: for a {@link RecallableStore}. */
 @ContractFor(RecallableStore.class)
-public interface StickyContract extends StickyKeyContract {
+public interface StickyContract extends StickyKeyContract, StickyRivalContract {
 
     @Test
     default void givenReleased_whenAcquiredAgain_thenNobodyIsAskedAndTheTokenGrows(Fixture fixture) {
@@ -81,7 +75,6 @@ public interface StickyContract extends StickyKeyContract {
 
     @Test
     default void givenInUse_whenARivalTries_thenItIsRefusedAndTheReleaseIsReal(Fixture fixture) {
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = sticky(fixture, here);
         assertThat(lock.tryAcquire()).isTrue();
@@ -91,7 +84,7 @@ public interface StickyContract extends StickyKeyContract {
 
         assertThat(lock.release()).isTrue();
 
-        awaitNobodyHolds(store, fixture);
+        awaitNobodyHolds(fixture);
         assertThat(rival.tryAcquire()).isTrue();
     }
 
@@ -184,48 +177,9 @@ public interface StickyContract extends StickyKeyContract {
         assertThat(counted.requests()).isEqualTo(before);
     }
 
-    @Test
-    default void givenForcedWhileKept_whenAcquired_thenTheStoreIsAsked(Fixture fixture) {
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = sticky(fixture, here);
-        assertThat(usedToken(lock)).isPositive();
-        long shown = store.holders(fixture.resource()).get(0).fencingToken().orElseThrow();
-
-        assertThat(store.forceRelease(fixture.resource(), shown)).isTrue();
-
-        Lock rival = fixture.lock();
-        assertThat(rival.tryAcquire()).isTrue();
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !lock.tryAcquire());
-        assertThat(lock.isAcquired()).isFalse();
-    }
-
-    @Test
-    default void givenForcedWhileInUse_whenTold_thenTheHolderLosesIt(Fixture fixture) throws Exception {
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        CompletableFuture<LossReason> lost = new CompletableFuture<>();
-        Lock lock = here.lock(fixture.resource())
-                .ttl(Fixture.LONG_TTL)
-                .sticky(STICKY)
-                .onLost(lost::complete)
-                .create();
-        assertThat(usedToken(lock)).isPositive();
-        assertThat(lock.tryAcquire()).isTrue();
-        long shown = store.holders(fixture.resource()).get(0).fencingToken().orElseThrow();
-
-        assertThat(store.forceRelease(fixture.resource(), shown)).isTrue();
-
-        assertThat(lost.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
-        assertThat(lock.isExpired()).isTrue();
-        assertThatThrownBy(lock::refresh).isInstanceOf(LockLostException.class);
-        assertThat(sticky(fixture, here).tryAcquire()).isTrue();
-    }
-
     /** One that goes back and forth is not kept: the next rival need not recall it. */
     @Test
     default void givenRecalledSoon_whenReleasedTheNextTime_thenItIsNotKept(Fixture fixture) {
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = sticky(fixture, here);
         assertThat(lock.tryAcquire()).isTrue();
@@ -234,7 +188,26 @@ public interface StickyContract extends StickyKeyContract {
 
         assertThat(usedToken(lock)).isPositive();
 
-        awaitNobodyHolds(store, fixture);
+        awaitNobodyHolds(fixture);
+    }
+
+    /** One that is used several times before each recall stays worth keeping, however often it is recalled. */
+    @Test
+    default void givenUsedOftenAndRecalledSoon_whenReleasedTheNextTime_thenItIsKept(Fixture fixture) {
+        InspectableStore store = fixture.store(InspectableStore.class);
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = sticky(fixture, here);
+        for (int use = 0; use < 5; use++) {
+            assertThat(usedToken(lock)).isPositive();
+        }
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(lock.release()).isTrue();
+        assertThat(store.holders(fixture.resource())).isEmpty();
+
+        assertThat(usedToken(lock)).isPositive();
+
+        assertThat(store.holders(fixture.resource())).hasSize(1);
     }
 
     /** What is not kept is released in the store: whoever waits here is woken to ask there. */
@@ -253,67 +226,6 @@ public interface StickyContract extends StickyKeyContract {
         assertThat(first.release()).isTrue();
 
         assertThat(fixture.woken(wait)).isTrue();
-    }
-
-    /** What is kept ends by itself: nobody renews it. */
-    @Test
-    @Tag("slow")
-    default void givenKept_whenItsTimeIsOver_thenItIsAskedForAnewWithAGreaterToken(Fixture fixture) {
-        RecallableStore store = fixture.store(RecallableStore.class);
-        LockFactory here = fixture.closing(new LockFactory(store));
-        Lock lock =
-                here.lock(fixture.resource()).ttl(shortTtl()).sticky(shortTtl()).create();
-        long token = usedToken(lock);
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl().multipliedBy(2));
-        Response.Granted rival = Requests.granted(store.save(exclusive(fixture.key(), shortTtl())));
-        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
-        assertThat(lock.tryAcquire()).isFalse();
-
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::tryAcquire);
-
-        assertThat(lock.fencingToken().orElseThrow())
-                .isGreaterThan(rival.fencingToken().orElseThrow());
-    }
-
-    /** Each hold has its whole TTL, however long what is kept has been kept. */
-    @Test
-    @Tag("slow")
-    default void givenKeptForLongerThanSticky_whenAcquired_thenItHasItsWholeTtl(Fixture fixture) {
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(shortTtl())
-                .create();
-        long token = usedToken(lock);
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
-
-        long before = System.nanoTime();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        Duration took = Duration.ofNanos(System.nanoTime() - before);
-        assertThat(lock.remainingLifetime().orElseThrow().plus(took))
-                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
-        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
-    }
-
-    /** What is kept for a Lock with a longer TTL lasts longer than what another one asks for, whose hold grows all the same. */
-    @Test
-    @Tag("slow")
-    default void givenKeptForALongerTtl_whenAnotherLockRefreshes_thenItHasItsWholeTtl(Fixture fixture) {
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        assertThat(usedToken(sticky(fixture, here))).isPositive();
-        Lock shorter =
-                here.lock(fixture.resource()).ttl(workingTtl()).sticky(STICKY).create();
-        assertThat(shorter.tryAcquire()).isTrue();
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
-
-        long before = System.nanoTime();
-        shorter.refresh();
-
-        Duration took = Duration.ofNanos(System.nanoTime() - before);
-        assertThat(shorter.remainingLifetime().orElseThrow().plus(took))
-                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
-        assertThat(sticky(fixture, here).tryAcquire()).isFalse();
     }
 
     @Test
@@ -337,12 +249,5 @@ public interface StickyContract extends StickyKeyContract {
     @Test
     default void givenAStoreThatRecalls_whenAskedForItsCapability_thenItHasIt(Fixture fixture) {
         assertThat(fixture.locks().supports(Capability.STICKY)).isTrue();
-    }
-
-    /** Nobody asks for it: a recall that was sent before may come late, and ends what is kept as well. */
-    private static void awaitNobodyHolds(ForceReleaseStore store, Fixture fixture) {
-        Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> store.holders(fixture.resource()).isEmpty());
     }
 }

@@ -4,13 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.spi.InspectableStore;
 import java.time.Duration;
+import org.awaitility.Awaitility;
 
 /** What the contracts of sticky locks share. */
 final class StickyLocks {
 
     /** Longer than a test takes. */
     static final Duration STICKY = Duration.ofMinutes(1);
+
+    /** Far longer than anybody is ready to wait. */
+    static final Duration FOR_LONG = Duration.ofHours(1);
 
     private StickyLocks() {}
 
@@ -27,5 +32,13 @@ final class StickyLocks {
         long token = lock.fencingToken().orElseThrow();
         assertThat(lock.release()).isTrue();
         return token;
+    }
+
+    /** Nobody asks for it: a recall that was sent before may come late, and ends what is kept as well. */
+    static void awaitNobodyHolds(Fixture fixture) {
+        InspectableStore store = fixture.store(InspectableStore.class);
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> store.holders(fixture.resource()).isEmpty());
     }
 }

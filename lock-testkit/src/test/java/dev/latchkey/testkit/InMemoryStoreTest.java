@@ -33,7 +33,8 @@ class InMemoryStoreTest
                 TreeSavepointContract,
                 LeaderElectionContract,
                 FairSemaphoreContract,
-                StickyContract,
+                StickyForceReleaseContract,
+                StickyLeaseContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();

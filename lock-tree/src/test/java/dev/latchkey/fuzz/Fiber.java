@@ -82,6 +82,11 @@ final class Fiber {
         return tasks.size();
     }
 
+    /** How many tasks it has to end. */
+    int load() {
+        return tasks.size() + (state == State.IDLE ? 0 : 1);
+    }
+
     boolean canStart() {
         return state == State.IDLE && !tasks.isEmpty();
     }

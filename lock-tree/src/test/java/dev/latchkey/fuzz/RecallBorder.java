@@ -2,6 +2,7 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RecallableStore;
@@ -19,7 +20,7 @@ import java.util.function.Supplier;
  * The store as the process of one factory sees it over a network: requests are lost, come late or twice, and so do recalls. The
  * process may die: nothing it sends arrives any more.
  */
-final class RecallBorder implements RecallableStore, SharedStore {
+final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore {
 
     private final World world;
     private final InMemoryStore store;
@@ -27,6 +28,7 @@ final class RecallBorder implements RecallableStore, SharedStore {
     private final int faultIn;
     private final Plant plant;
     private boolean dead;
+    private boolean renews;
 
     /** What is wrong with the store, for who judges the judge. */
     record Plant(int leaseFactor, Optional<DenseTokens> tokens, boolean recalls) {
@@ -47,6 +49,11 @@ final class RecallBorder implements RecallableStore, SharedStore {
 
     boolean isDead() {
         return dead;
+    }
+
+    /** Whether it has asked for more of what it held: that may come late, when it is lost already. */
+    boolean hasRenewed() {
+        return renews;
     }
 
     @Override
@@ -153,6 +160,7 @@ final class RecallBorder implements RecallableStore, SharedStore {
     }
 
     private Network.Fate begin(String operation, Key key, boolean mayRepeat) {
+        renews |= key.held().isPresent() && !operation.equals("delete") && !operation.equals("find");
         if (world.isTraced()) {
             world.note("-> " + operation + " " + Network.shown(key));
         }

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.Date;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -131,6 +132,7 @@ public final class Simulated {
             }
             if (--count == 0) {
                 handOff(1);
+                World.current().leftGuard();
             }
         }
 
@@ -232,10 +234,10 @@ public final class Simulated {
         public Discarding() {}
     }
 
-    /** In place of {@link java.util.concurrent.ThreadPoolExecutor}: of one thread, which is a fiber if it may ask the store. */
+    /** In place of {@link java.util.concurrent.ThreadPoolExecutor}: its threads are fibers if they may ask the store. */
     public static class Pool implements Executor {
         private final World world = World.current();
-        private final @Nullable Fiber fiber;
+        private final List<Fiber> fibers = new ArrayList<>();
         private boolean shut;
 
         public Pool(
@@ -246,13 +248,15 @@ public final class Simulated {
                 BlockingQueue<Runnable> queue,
                 Threads threads,
                 Discarding policy) {
-            this(threads);
+            this(threads, core);
         }
 
-        Pool(Threads threads) {
+        Pool(Threads threads, int atOnce) {
             String name = threads.newThread(() -> {}).getName();
             boolean asksStore = name.endsWith("renewer") || name.endsWith("ender") || name.endsWith("tidier");
-            this.fiber = asksStore ? world.addDaemon(name) : null;
+            for (int i = 0; i < atOnce && asksStore; i++) {
+                fibers.add(world.addDaemon(name));
+            }
         }
 
         @Override
@@ -260,10 +264,13 @@ public final class Simulated {
             if (shut) {
                 return;
             }
-            if (fiber == null) {
+            if (fibers.isEmpty()) {
                 world.soon(task);
             } else {
-                fiber.add(task);
+                fibers.stream()
+                        .min(Comparator.comparingInt(Fiber::load))
+                        .orElseThrow()
+                        .add(task);
             }
         }
 
@@ -279,9 +286,7 @@ public final class Simulated {
 
         public List<Runnable> shutdownNow() {
             shut = true;
-            if (fiber != null) {
-                fiber.dropTasks();
-            }
+            fibers.forEach(Fiber::dropTasks);
             return List.of();
         }
 
@@ -295,7 +300,7 @@ public final class Simulated {
         private final List<Timer> timers = new ArrayList<>();
 
         public Scheduler(int threads, Threads factory, Discarding policy) {
-            super(factory);
+            super(factory, threads);
         }
 
         public void setRemoveOnCancelPolicy(boolean on) {}

@@ -18,6 +18,7 @@ final class StickyActor {
     private OptionalLong token = OptionalLong.empty();
     private boolean isNew;
     private boolean hasLost;
+    private boolean isHandedOut;
     private int waiting;
 
     StickyActor(String name, StickySchedule.Node process, Lock lock) {
@@ -62,6 +63,15 @@ final class StickyActor {
         return hasLost;
     }
 
+    /** Others may know its key. */
+    void handsOut() {
+        isHandedOut = true;
+    }
+
+    boolean isHandedOut() {
+        return isHandedOut;
+    }
+
     void beginsToWait() {
         waiting++;
     }
@@ -98,8 +108,8 @@ final class StickyActor {
         isNew = false;
     }
 
-    /** Whether what it holds may be what another has given it. */
-    boolean isReceived() {
-        return received;
+    /** Whether what it holds may be what another has given it, or what it has left to others. */
+    boolean isShared() {
+        return received || isHandedOut;
     }
 }

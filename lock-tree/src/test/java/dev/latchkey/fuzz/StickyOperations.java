@@ -25,7 +25,7 @@ final class StickyOperations {
     Runnable draw() {
         List<StickyActor> actors = schedule.actors();
         StickyActor actor = actors.get(world.draw(actors.size()));
-        int drawn = world.draw(60);
+        int drawn = world.draw(62);
         if (drawn < 10) {
             return call(actor, "tryAcquire()", Lock::tryAcquire);
         } else if (drawn < 20) {
@@ -51,13 +51,19 @@ final class StickyOperations {
         } else if (drawn < 53) {
             return call(actor, "isAcquired()", Lock::isAcquired);
         } else if (drawn < 55) {
-            return call(actor, "transferKey()", lock -> givenAway(lock.transferKey()));
+            return call(actor, "transferKey()", lock -> {
+                schedule.transfers();
+                return givenAway(lock.transferKey());
+            });
         } else if (drawn < 57) {
             Fiber user = schedule.users().get(world.draw(schedule.users().size()));
             return () -> {
                 world.note("interrupts " + user.name());
                 user.interrupt();
             };
+        }
+        if (drawn >= 60) {
+            return call(actor, "key()", lock -> handedOut(actor));
         }
         return drawn < 58 ? dying(actor.process()) : closing(actor.process());
     }
@@ -73,6 +79,11 @@ final class StickyOperations {
                         + schedule.received(processes.get(world.draw(processes.size())), key)
                                 .name()
                 : "to nobody";
+    }
+
+    private static String handedOut(StickyActor actor) {
+        actor.handsOut();
+        return actor.lock().key().held().isPresent() ? "of a hold" : "of nothing";
     }
 
     private Runnable call(StickyActor actor, String name, Work work) {

@@ -37,6 +37,7 @@ final class StickySchedule implements World.Rules {
 
     StickySchedule(World world, RecallBorder.Plant plant) {
         this.world = world;
+        world.pauseAtGuards();
         this.isFaultless = world.oneIn(3);
         int faultIn = isFaultless ? 0 : 2 + world.draw(8);
         int count = 2 + world.draw(2);
@@ -64,7 +65,6 @@ final class StickySchedule implements World.Rules {
 
     /** A Lock for a key that another process has given away. */
     StickyActor received(Node process, Key key) {
-        wasTransferred = true;
         LockBuilder builder = process.factory().lock(key);
         Duration ttl = options(builder);
         return add(process, builder, "received, " + ttl);
@@ -107,6 +107,11 @@ final class StickySchedule implements World.Rules {
         hasMinHold = true;
     }
 
+    /** What is given away, or was lost meanwhile, is left to its lease. */
+    void transfers() {
+        wasTransferred = true;
+    }
+
     boolean mayReceive() {
         return actors.size() < MOST_LOCKS;
     }
@@ -141,24 +146,38 @@ final class StickySchedule implements World.Rules {
     }
 
     private boolean mayBeLeft() {
+        return isDisturbed() || actors.stream().anyMatch(StickyActor::hasLost);
+    }
+
+    private boolean isDisturbed() {
         return !isFaultless
                 || wasTransferred
                 || hasMinHold
-                || actors.stream().anyMatch(StickyActor::hasLost)
+                || actors.stream().anyMatch(actor -> actor.hasLost() && mayBeRenewed(actor))
                 || processes.stream().anyMatch(process -> process.border().isDead());
+    }
+
+    /** What is over may have been renewed late, or be left to who has its key. */
+    private static boolean mayBeRenewed(StickyActor actor) {
+        return actor.isHandedOut() || actor.process().border().hasRenewed();
     }
 
     /** Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. */
     @Override
     public void checkAtRest() {
-        boolean isUsed = actors.stream().anyMatch(StickyActor::isHeld)
+        boolean isUsed = actors.stream().anyMatch(StickySchedule::isUsing)
                 || !store.holders("r").stream().allMatch(StickySchedule::isBelieved);
-        if (isUsed || mayBeLeft()) {
+        if (isUsed || isDisturbed()) {
             return;
         }
         actors.stream().filter(StickyActor::isWaiting).findFirst().ifPresent(waiting -> {
             throw new Violation(waiting.name() + " waits in vain: nobody uses " + store.holders("r"));
         });
+    }
+
+    /** Who waits to have its shared hold promoted keeps nobody waiting. */
+    private static boolean isUsing(StickyActor actor) {
+        return actor.isHeld() && !actor.isWaiting();
     }
 
     /** What its holder takes for over is left to the rest of its lease. */
@@ -192,7 +211,7 @@ final class StickySchedule implements World.Rules {
     private void checkToken(StickyActor one) {
         long token = one.fencingToken()
                 .orElseThrow(() -> new Violation(one.name() + " holds exclusively without a fencing token"));
-        boolean isGreater = (one.isNew() && !one.isReceived()) ? token > newest : token >= newest;
+        boolean isGreater = (one.isNew() && !one.isShared()) ? token > newest : token >= newest;
         if (!isGreater) {
             throw new Violation(one.name() + " holds under " + token + " after " + newest);
         }

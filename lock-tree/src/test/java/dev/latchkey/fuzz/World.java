@@ -60,6 +60,8 @@ final class World {
 
     private boolean inPool;
     private boolean arriving;
+    private boolean choosing;
+    private boolean pausesAtGuards;
     private int events;
     private @Nullable List<String> trace;
     private long longestStep;
@@ -87,7 +89,13 @@ final class World {
         failure = null;
         events = 0;
         trace = newTrace;
+        pausesAtGuards = false;
         running = addUser("main");
+    }
+
+    /** From now on others may go on whenever a fiber has left a guard, not only when it asks the store. */
+    void pauseAtGuards() {
+        pausesAtGuards = true;
     }
 
     /** The longest time that is let pass without anything due. */
@@ -234,6 +242,13 @@ final class World {
         }
     }
 
+    void leftGuard() {
+        boolean isFiber = !inPool && !arriving && !choosing && running != null;
+        if (pausesAtGuards && isFiber && failure == null && random.nextInt(6) == 0) {
+            pause();
+        }
+    }
+
     void fail(Throwable problem) {
         if (failure == null) {
             failure = problem;
@@ -282,6 +297,15 @@ final class World {
 
     /** Draws who goes on; null if all is over, or something went wrong. */
     @Nullable Fiber next() {
+        choosing = true;
+        try {
+            return choose();
+        } finally {
+            choosing = false;
+        }
+    }
+
+    private @Nullable Fiber choose() {
         while (true) {
             check();
             if (failure != null) {

@@ -1,0 +1,83 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.StickyLocks.STICKY;
+import static dev.latchkey.testkit.StickyLocks.sticky;
+import static dev.latchkey.testkit.StickyLocks.usedToken;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.RecallableStore;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The TTL of sticky locks: for a {@link RecallableStore} that is an {@link ExpiringStore}. */
+@ContractFor({RecallableStore.class, ExpiringStore.class})
+public interface StickyLeaseContract extends StickyContract, RecallableLeaseContract {
+
+    /** What is kept ends by itself: nobody renews it. */
+    @Test
+    @Tag("slow")
+    default void givenKept_whenItsTimeIsOver_thenItIsAskedForAnewWithAGreaterToken(Fixture fixture) {
+        RecallableStore store = fixture.store(RecallableStore.class);
+        LockFactory here = fixture.closing(new LockFactory(store));
+        Lock lock =
+                here.lock(fixture.resource()).ttl(shortTtl()).sticky(shortTtl()).create();
+        long token = usedToken(lock);
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl().multipliedBy(2));
+        Response.Granted rival = Requests.granted(store.save(exclusive(fixture.key(), shortTtl())));
+        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+        assertThat(lock.tryAcquire()).isFalse();
+
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::tryAcquire);
+
+        assertThat(lock.fencingToken().orElseThrow())
+                .isGreaterThan(rival.fencingToken().orElseThrow());
+    }
+
+    /** Each hold has its whole TTL, however long what is kept has been kept. */
+    @Test
+    @Tag("slow")
+    default void givenKeptForLongerThanSticky_whenAcquired_thenItHasItsWholeTtl(Fixture fixture) {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = here.lock(fixture.resource())
+                .ttl(workingTtl())
+                .sticky(shortTtl())
+                .create();
+        long token = usedToken(lock);
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+
+        long before = System.nanoTime();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        Duration took = Duration.ofNanos(System.nanoTime() - before);
+        assertThat(lock.remainingLifetime().orElseThrow().plus(took))
+                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
+        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    /** What is kept for a Lock with a longer TTL lasts longer than what another one asks for, whose hold grows all the same. */
+    @Test
+    @Tag("slow")
+    default void givenKeptForALongerTtl_whenAnotherLockRefreshes_thenItHasItsWholeTtl(Fixture fixture) {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        assertThat(usedToken(sticky(fixture, here))).isPositive();
+        Lock shorter =
+                here.lock(fixture.resource()).ttl(workingTtl()).sticky(STICKY).create();
+        assertThat(shorter.tryAcquire()).isTrue();
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+
+        long before = System.nanoTime();
+        shorter.refresh();
+
+        Duration took = Duration.ofNanos(System.nanoTime() - before);
+        assertThat(shorter.remainingLifetime().orElseThrow().plus(took))
+                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
+        assertThat(sticky(fixture, here).tryAcquire()).isFalse();
+    }
+}
