@@ -209,13 +209,8 @@ final class LockEngine {
     /** A holder that renews or demotes waits for nobody. What waits has nothing in flight that minds being overtaken. */
     private Outcome takeOrWait(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
-        if (state.holds(mode)) {
-            Outcome outcome = inFlight(mode);
-            if (outcome != Outcome.CONFLICTED) {
-                return outcome;
-            }
-        }
-        return take(mode, request -> waitAndSave(request, end, withdrawn));
+        Outcome outcome = state.holds(mode) ? inFlight(mode) : Outcome.CONFLICTED;
+        return outcome == Outcome.CONFLICTED ? take(mode, request -> waitAndSave(request, end, withdrawn)) : outcome;
     }
 
     private Optional<Response> save(Request request) {

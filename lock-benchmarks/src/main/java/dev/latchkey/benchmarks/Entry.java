@@ -26,7 +26,7 @@ final class Entry implements AutoCloseable {
     private final Effort effort;
     private final Path witness = newWitness();
     private final List<ContenderProcess> processes = new ArrayList<>();
-    private final List<Figures.Turn> turns = new ArrayList<>();
+    private final List<MeasuredTurn> turns = new ArrayList<>();
     private final List<Double> warmUps = new ArrayList<>();
     private @Nullable String cut;
 
@@ -96,14 +96,14 @@ final class Entry implements AutoCloseable {
         take(meter).ifPresent(turns::add);
     }
 
-    private Optional<Figures.Turn> take(Meter meter) {
+    private Optional<MeasuredTurn> take(Meter meter) {
         if (cut != null) {
             return Optional.empty();
         }
         try {
             Meter.Reading before = meter.read();
             List<ContenderProcess.Turn> done = turn(processes, effort.turn(), Long.MAX_VALUE);
-            return Optional.of(Figures.Turn.of(done, effort.turn(), meter.read().since(before)));
+            return Optional.of(MeasuredTurn.of(done, effort.turn(), meter.read().since(before)));
         } catch (CutException e) {
             cut("turn " + (turns.size() + 1) + ": " + e.getMessage());
             return Optional.empty();

@@ -2,13 +2,10 @@ package dev.latchkey.benchmarks;
 
 import dev.latchkey.benchmarks.Contender.Mode;
 import dev.latchkey.benchmarks.Contender.Role;
-import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -88,19 +85,25 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             Role role,
             Mode mode,
             String without,
-            List<Turn> turns,
+            List<MeasuredTurn> turns,
             @Nullable String cut) {
 
         double cyclesPerSecond() {
-            return median(turns, Turn::cyclesPerSecond);
+            return median(turns, MeasuredTurn::cyclesPerSecond);
         }
 
         double slowestTurn() {
-            return turns.stream().mapToDouble(Turn::cyclesPerSecond).min().orElse(Double.NaN);
+            return turns.stream()
+                    .mapToDouble(MeasuredTurn::cyclesPerSecond)
+                    .min()
+                    .orElse(Double.NaN);
         }
 
         double fastestTurn() {
-            return turns.stream().mapToDouble(Turn::cyclesPerSecond).max().orElse(Double.NaN);
+            return turns.stream()
+                    .mapToDouble(MeasuredTurn::cyclesPerSecond)
+                    .max()
+                    .orElse(Double.NaN);
         }
 
         /** How many times as fast the last turns were as the first; 1 if there are too few to tell. */
@@ -108,12 +111,12 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             int done = turns.size();
             return done < 2 * END
                     ? 1
-                    : median(turns.subList(done - END, done), Turn::cyclesPerSecond)
-                            / median(turns.subList(0, END), Turn::cyclesPerSecond);
+                    : median(turns.subList(done - END, done), MeasuredTurn::cyclesPerSecond)
+                            / median(turns.subList(0, END), MeasuredTurn::cyclesPerSecond);
         }
 
         double fairness() {
-            return median(turns, Turn::fairness);
+            return median(turns, MeasuredTurn::fairness);
         }
 
         /** What the JVM with the fewest cycles had of its due, in the median of the turns. */
@@ -139,92 +142,24 @@ record Figures(String store, Setting setting, List<Measured> tables) {
 
         /** What clients and servers take of the processor for a cycle. */
         double cpuMicrosPerCycle() {
-            return median(turns, Turn::cpuMicrosPerCycle);
+            return median(turns, MeasuredTurn::cpuMicrosPerCycle);
         }
 
         double requestsPerCycle() {
-            return median(turns, Turn::requestsPerCycle);
+            return median(turns, MeasuredTurn::requestsPerCycle);
         }
 
         long overlaps() {
-            return turns.stream().mapToLong(Turn::overlaps).sum();
+            return turns.stream().mapToLong(MeasuredTurn::overlaps).sum();
         }
 
         /** Not a number if a turn does not have it. */
-        private static double median(List<Turn> some, Function<Turn, @Nullable Double> figure) {
+        private static double median(List<MeasuredTurn> some, Function<MeasuredTurn, @Nullable Double> figure) {
             List<Double> sorted = some.stream()
                     .map(turn -> Objects.requireNonNullElse(figure.apply(turn), Double.NaN))
                     .sorted()
                     .toList();
             return sorted.isEmpty() || sorted.contains(Double.NaN) ? Double.NaN : sorted.get(sorted.size() / 2);
-        }
-    }
-
-    /**
-     * One turn of a contender.
-     *
-     * @param cpuMicrosPerCycle of clients and servers; null where that of the servers cannot be known
-     * @param requestsPerCycle null where the servers do not count them
-     * @param overlaps how often one was let in while another was inside
-     */
-    record Turn(
-            double cyclesPerSecond,
-            List<Long> cyclesPerThread,
-            @Nullable Double cpuMicrosPerCycle,
-            @Nullable Double requestsPerCycle,
-            long overlaps,
-            Times times) {
-
-        static Turn of(List<ContenderProcess.Turn> processes, Duration length, Meter.Reading servers) {
-            List<Long> perThread = processes.stream()
-                    .flatMap(process -> process.cyclesPerThread().stream())
-                    .toList();
-            long cycles = perThread.stream().mapToLong(Long::longValue).sum();
-            long cpuNanos = processes.stream()
-                    .mapToLong(ContenderProcess.Turn::cpuNanos)
-                    .sum();
-            Latencies latencies = new Latencies();
-            processes.forEach(process -> latencies.add(process.latencies()));
-            return new Turn(
-                    cycles * 1e9 / length.toNanos(),
-                    perThread,
-                    perCycle(servers.cpuNanos(), cpuNanos, 1e3 * cycles),
-                    perCycle(servers.requests(), 0, (double) cycles),
-                    processes.stream()
-                            .mapToLong(ContenderProcess.Turn::overlaps)
-                            .sum(),
-                    Times.of(latencies));
-        }
-
-        private static @Nullable Double perCycle(@Nullable Long ofServers, long ofClients, double cycles) {
-            return ofServers == null || cycles == 0 ? null : Double.valueOf((ofServers + ofClients) / cycles);
-        }
-
-        /** Fewest through most cycles of a thread. */
-        double fairness() {
-            long most = Collections.max(cyclesPerThread);
-            return most == 0 ? 0 : (double) Collections.min(cyclesPerThread) / most;
-        }
-
-        double leastShare(int processes) {
-            int threads = cyclesPerThread.size() / processes;
-            List<Long> perProcess = IntStream.range(0, processes)
-                    .mapToObj(process -> sum(cyclesPerThread.subList(process * threads, (process + 1) * threads)))
-                    .toList();
-            long all = sum(perProcess);
-            return all == 0 ? 0 : (double) Collections.min(perProcess) * processes / all;
-        }
-
-        private static long sum(List<Long> cycles) {
-            return cycles.stream().mapToLong(Long::longValue).sum();
-        }
-    }
-
-    /** How long cycles took. */
-    record Times(double p50Micros, double p99Micros, double maxMicros) {
-
-        static Times of(Latencies latencies) {
-            return new Times(latencies.micros(0.5), latencies.micros(0.99), latencies.longestMicros());
         }
     }
 

@@ -31,9 +31,9 @@ class FiguresTest {
     }
 
     private static Figures.Row row(double... cyclesPerSecond) {
-        List<Figures.Turn> turns = Arrays.stream(cyclesPerSecond)
-                .mapToObj(
-                        speed -> new Figures.Turn(speed, List.of(1L), null, null, 0, Figures.Times.of(new Latencies())))
+        List<MeasuredTurn> turns = Arrays.stream(cyclesPerSecond)
+                .mapToObj(speed ->
+                        new MeasuredTurn(speed, List.of(1L), null, null, 0, MeasuredTurn.Times.of(new Latencies())))
                 .toList();
         return new Figures.Row("peer", Contender.Role.PEER, Contender.Mode.EXCLUSIVE, "", turns, null);
     }
