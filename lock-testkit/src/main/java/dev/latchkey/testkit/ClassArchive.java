@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -38,7 +39,7 @@ final class ClassArchive {
     private ClassArchive(String classPath, Path file) {
         this.classPath = classPath;
         this.file = file;
-        this.unfinished = file.resolveSibling(UUID.randomUUID() + ".jsa");
+        this.unfinished = file.resolveSibling(UUID.randomUUID() + ".unfinished");
     }
 
     static ClassArchive ofThisJvm() {
@@ -68,11 +69,23 @@ final class ClassArchive {
         try {
             if (ended.exitValue() == 0 && Files.exists(unfinished)) {
                 Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+                deleteOthers();
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } finally {
             isBeingRecorded.set(false);
+        }
+    }
+
+    /** Of what was compiled before. A JVM that has one mapped keeps it. */
+    private void deleteOthers() throws IOException {
+        try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), "*.jsa")) {
+            for (Path archive : archives) {
+                if (!archive.equals(file)) {
+                    Files.deleteIfExists(archive);
+                }
+            }
         }
     }
 
