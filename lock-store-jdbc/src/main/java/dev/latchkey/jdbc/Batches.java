@@ -101,6 +101,7 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
         Map<String, LossReason> lost = new TreeMap<>();
         Set<String> blocked = new TreeSet<>();
         Duration retryAfter = Duration.ZERO;
+        boolean isRecalled = true;
         for (Judged one : judged) {
             String resource = one.request.key().resource();
             Response answer = one.decision.answer();
@@ -108,13 +109,16 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
                 lost.put(resource, loss.reason());
             } else if (answer instanceof Response.Conflicted conflict) {
                 blocked.add(resource);
+                isRecalled &= conflict.isRecalled();
                 retryAfter = retryAfter.compareTo(conflict.retryAfter()) < 0 ? conflict.retryAfter() : retryAfter;
             }
         }
         if (!lost.isEmpty()) {
             return Optional.of(new BatchAttempt.Lost(lost));
         }
-        return blocked.isEmpty() ? Optional.empty() : Optional.of(new BatchAttempt.Conflicted(blocked, retryAfter));
+        return blocked.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new BatchAttempt.Conflicted(blocked, retryAfter, isRecalled));
     }
 
     int deleteAll(List<Key> keys) {
