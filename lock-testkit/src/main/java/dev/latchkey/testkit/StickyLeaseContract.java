@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** The TTL of sticky locks: for a {@link RecallableStore} that is an {@link ExpiringStore}. */
 @ContractFor({RecallableStore.class, ExpiringStore.class})
-public interface StickyLeaseContract extends StickyContract, RecallableLeaseContract {
+public interface StickyLeaseContract extends StickyContract, StickyExpiryContract {
 
     /** What is kept ends by itself: nobody renews it. */
     @Test
