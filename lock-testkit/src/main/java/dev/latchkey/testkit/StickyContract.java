@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** Locks that stay with the factory that used them last, until another one asks: for a {@link RecallableStore}. */
 @ContractFor(RecallableStore.class)
-public interface StickyContract extends StickyKeyContract, StickyRivalContract {
+public interface StickyContract extends StickyExpiryContract, StickyKeyContract, StickyRivalContract {
 
     @Test
     default void givenReleased_whenAcquiredAgain_thenNobodyIsAskedAndTheTokenGrows(Fixture fixture) {

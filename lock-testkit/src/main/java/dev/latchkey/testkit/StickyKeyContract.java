@@ -9,19 +9,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.RecallableStore;
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import java.time.Duration;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a sticky hold whose key is handed out or given away, whose lease ends, or whose factory is closed. */
+/** What becomes of a sticky hold whose key is handed out or given away, or whose factory is closed. */
 public interface StickyKeyContract extends RecallableStoreContract {
 
     @Test
@@ -93,38 +87,6 @@ public interface StickyKeyContract extends RecallableStoreContract {
 
         assertThat(closed).isCompleted();
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    /** The store keeps a hold longer than it is relied on here, for a request takes its time: that is in the way of nobody. */
-    @Test
-    @Tag("slow")
-    default void givenKeptUntilItIsNotReliedOn_whenAcquired_thenItIsGranted(Fixture fixture) {
-        Duration took = workingTtl().dividedBy(2);
-        LockFactory here = fixture.closing(new LockFactory(new CountedStore(fixture.store(RecallableStore.class)) {
-            @Override
-            public Response save(Request request) {
-                Response answer = super.save(request);
-                return answer instanceof Response.Granted granted ? sentBefore(granted, took) : answer;
-            }
-        }));
-        Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(Duration.ofMillis(1))
-                .create();
-        long token = usedToken(lock);
-        long released = System.nanoTime();
-        Awaitility.await().until(() -> System.nanoTime() - released > took.toNanos());
-
-        assertThat(lock.tryAcquire()).isTrue();
-
-        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
-    }
-
-    private static Response sentBefore(Response.Granted granted, Duration took) {
-        Lease lease = granted.lease();
-        long since = lease.since().orElseThrow() - took.toNanos();
-        return new Response.Granted(
-                granted.mode(), granted.fencingToken(), lease.withTime(OptionalLong.of(since), lease.ttl()));
     }
 
     @Test

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
@@ -20,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What nobody has to wait for, elsewhere or in the same process, because a lock is sticky. */
@@ -57,44 +55,6 @@ public interface StickyRivalContract extends RecallableStoreContract {
         } finally {
             answered.complete(null);
         }
-    }
-
-    /** A thread that ends without a release leaves the lock to its TTL, sticky or not. */
-    @Test
-    @Tag("slow")
-    default void givenItsHolderNeverReleases_whenItsTtlIsOver_thenWhoeverWaitsIsGranted(Fixture fixture)
-            throws Exception {
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(StickyLocks.FOR_LONG)
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        assertThat(fixture.lock().tryAcquire(workingTtl().plus(soon()))).isTrue();
-
-        assertThat(lock.isExpired()).isTrue();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenItsTtlIsOver_whenItsKeyIsAskedFor_thenItIsReleasedForWhoeverAsks(Fixture fixture)
-            throws Exception {
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = here.lock(fixture.resource())
-                .ttl(shortTtl())
-                .sticky(StickyLocks.FOR_LONG)
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::isExpired);
-
-        assertThat(lock.key().held()).isEmpty();
-
-        assertThat(fixture.lock().tryAcquire(soon())).isTrue();
-    }
-
-    private static Duration soon() {
-        return TimeLimits.scaled(Duration.ofSeconds(15));
     }
 
     /** The request that renewed it was executed, but not answered: it lasts longer than its process knows. */
@@ -153,65 +113,5 @@ public interface StickyRivalContract extends RecallableStoreContract {
         assertThat(fixture.woken(promotion)).isTrue();
         assertThat(first.release()).isTrue();
         assertThat(second.tryAcquireShared()).isTrue();
-    }
-
-    /** The store is told of the older token late: what is held under a newer one is not lost by its answer. */
-    @Test
-    @Tag("slow")
-    default void givenARefreshComesAfterTheNextHoldWasRenewed_whenAnswered_thenThatHoldGoesOn(Fixture fixture)
-            throws Exception {
-        CompletableFuture<Void> sent = new CompletableFuture<>();
-        CompletableFuture<Void> arrived = new CompletableFuture<>();
-        LockFactory here = fixture.closing(new LockFactory(new CountedStore(fixture.store(RecallableStore.class)) {
-            @Override
-            public Response refresh(Request request) {
-                if (sent.complete(null)) {
-                    arrived.join();
-                }
-                return super.refresh(request);
-            }
-        }));
-        Lock first = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(StickyLocks.FOR_LONG)
-                .create();
-        Lock second = sticky(fixture, here);
-        assertThat(first.tryAcquire()).isTrue();
-        BackgroundCall<Lock> late = fixture.start(first::refresh);
-        try {
-            sent.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
-            assertThat(second.tryAcquire(TimeLimits.LIMIT)).isTrue();
-            assertThat(second.refresh().isExpired()).isFalse();
-        } finally {
-            arrived.complete(null);
-        }
-
-        assertThatThrownBy(late::result).isInstanceOf(LockLostException.class);
-
-        assertThat(second.isExpired()).isFalse();
-        assertThat(second.isAcquired()).isTrue();
-        assertThat(second.release()).isTrue();
-    }
-
-    /** A Lock whose key others may know acquires under that key, which the store knows. */
-    @Test
-    @Tag("slow")
-    default void givenItsKeyWasHandedOutAndItExpired_whenAcquiredAnew_thenItIsRefreshedAndReleased(Fixture fixture)
-            throws Exception {
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(shortTtl())
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-        assertThat(lock.key().held()).isPresent();
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(lock::isExpired);
-
-        assertThat(lock.tryAcquire(TimeLimits.LIMIT)).isTrue();
-
-        assertThat(lock.refresh().isExpired()).isFalse();
-        assertThat(lock.isAcquired()).isTrue();
-        assertThat(lock.release()).isTrue();
-        StickyLocks.awaitNobodyHolds(fixture);
     }
 }
