@@ -345,8 +345,8 @@ class FaultIT {
                             LockStorageException.class,
                             failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
 
+            // It was there: the server has answered. On a busy machine it may have ended by now.
             assertThat(lost).isCompleted();
-            assertThat(waiters("other")).as("nobody knows of it").isEqualTo(1);
             Awaitility.await().atMost(LIMIT).until(() -> waiters("other") == 0);
             Awaitility.await().atMost(LIMIT).until(() -> waiters("report") == 2);
             assertThat(holder.release()).isTrue();
