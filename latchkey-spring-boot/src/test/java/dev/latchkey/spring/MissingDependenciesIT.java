@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,12 @@ class MissingDependenciesIT {
 
     @TempDir
     private Path directory = Path.of("");
+
+    /** Java looks for drivers of SQL once, with the class loader of whoever asks first: not with one that is closed soon. */
+    @BeforeAll
+    static void findDriversOfAllTests() {
+        assertThat(DriverManager.drivers()).isNotEmpty();
+    }
 
     @ParameterizedTest(name = "without {0}")
     @CsvSource(delimiter = '|', textBlock = """
