@@ -103,7 +103,7 @@ final class RedisSticky implements Contest {
     public List<Table> tables() {
         Placement placement = Placement.ONE_PROCESSOR;
         return List.of(
-                new Table("rival", "the acquire alone, after another client's release", placement, 1, 1, 1, 1, RIVALS),
+                new Table("rival", "the acquire alone, after another client's release", placement, 1, 1, 1, 4, RIVALS),
                 new Table(
                         "readers",
                         "4 JVMs of 2 threads that read; one of them writes each 100 ms",
