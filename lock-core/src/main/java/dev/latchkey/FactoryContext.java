@@ -260,6 +260,8 @@ final class FactoryContext {
                     stickyStore().ifPresent(StickyStore::releaseIdle);
                     derived.forEach(FactoryContext::endAll);
                     active.endAll();
+                    // What ended by its time meanwhile: nobody releases that.
+                    stickyStore().ifPresent(StickyStore::releaseIdle);
                 } finally {
                     threads.close();
                     ShutdownHook.forgets(this);

@@ -22,6 +22,11 @@ final class Keeping {
 
     private boolean isBusy;
 
+    /** Whether what it is busy with is a request for a hold of its own, which may wait for others in the store. */
+    private boolean isAsking;
+
+    private boolean isPromoting;
+
     Keeping(AtomicBoolean closing) {
         this.closing = closing;
     }
@@ -43,12 +48,39 @@ final class Keeping {
         return isBusy;
     }
 
+    /**
+     * Whether a promotion has to wait for what is done here. Not for a request that waits in the store: others may wait there
+     * before it, for what is to be promoted.
+     */
+    boolean keepsPromotionBack() {
+        return isPromoting || (isBusy && !isAsking);
+    }
+
+    boolean isPromoting() {
+        return isPromoting;
+    }
+
+    void beginPromotion() {
+        isPromoting = true;
+    }
+
+    void endPromotion() {
+        isPromoting = false;
+    }
+
     void beginRequest() {
         isBusy = true;
     }
 
+    /** Asks the store for a hold: nothing is kept. */
+    void ask() {
+        isBusy = true;
+        isAsking = true;
+    }
+
     void endRequest() {
         isBusy = false;
+        isAsking = false;
         leaving = null;
     }
 
@@ -84,9 +116,9 @@ final class Keeping {
         return history.keeps(now);
     }
 
-    /** Whether a hold may be left to those who wait here. */
+    /** Whether a hold may be left to those who wait here; not while it is in the way of a promotion. */
     boolean mayPassOn(KeptHold used, long now) {
-        return !closing.get() && used.mayPassOn(now);
+        return !closing.get() && !isPromoting && used.mayPassOn(now);
     }
 
     /** Whether what is kept is to be released as soon as it is idle. */
@@ -105,6 +137,6 @@ final class Keeping {
     }
 
     boolean isForgettable(long now) {
-        return !isBusy && kept == null && history.isForgettable(now);
+        return !isBusy && !isPromoting && kept == null && history.isForgettable(now);
     }
 }

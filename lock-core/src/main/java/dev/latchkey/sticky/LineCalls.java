@@ -179,7 +179,7 @@ final class LineCalls {
         try {
             return used.ask(ask);
         } finally {
-            done(used.line(), used.local().key().resource());
+            releaseDue(used.line(), used.local().key().resource(), used.line().promotionDone());
         }
     }
 
@@ -274,7 +274,7 @@ final class LineCalls {
 
     /** A hold may end by its time, without a release that would end what is recalled. */
     private void lookAgain(StickyLine line, String resource, KeptHold recalled) {
-        long nanos = line.nanosToLastEnd(recalled);
+        long nanos = line.lastEndNanos(recalled) - System.nanoTime();
         if (nanos > 0) {
             var unused = threads.alarmIn(nanos, () -> lookAgain(line, resource, recalled));
         } else if (line.endOverdue(recalled)) {

@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,7 +87,7 @@ final class LineState {
 
     private NextStep step(Request request, long now) {
         dropGone(now);
-        if (keeping.isBusy() || !holds.admit(request.mode(), now)) {
+        if (keeping.isBusy() || keeping.isPromoting() || !holds.admit(request.mode(), now)) {
             return NextStep.Refused.REFUSED;
         }
         KeptHold current = keeping.kept();
@@ -100,7 +101,11 @@ final class LineState {
             }
         }
         KeptHold idle = takeOut(now);
-        return idle == null ? new NextStep.Ask(waiters.areSeveral() || keeping.pays(now)) : new NextStep.Release(idle);
+        if (idle != null) {
+            return new NextStep.Release(idle);
+        }
+        keeping.ask();
+        return new NextStep.Ask(waiters.areSeveral() || keeping.pays(now));
     }
 
     private NextStep stepToPromote(Request request, long now) {
@@ -109,13 +114,16 @@ final class LineState {
         if (own == null) {
             return NextStep.Gone.GONE;
         }
-        if (keeping.isBusy() || holds.areThereBeside(own, now)) {
+        if (keeping.keepsPromotionBack() || holds.areThereBeside(own, now)) {
             return NextStep.Refused.REFUSED;
         }
         keeping.keepNoMore(own.kept());
-        // What is kept beside it would be in its way in the store.
-        KeptHold idle = takeOut(now);
-        return idle == null ? new NextStep.Promote(own.kept()) : new NextStep.Release(idle);
+        if (keeping.kept() != null) {
+            // It is idle, and would be in its way in the store.
+            return new NextStep.Release(Objects.requireNonNull(keeping.takeOut()));
+        }
+        keeping.beginPromotion();
+        return new NextStep.Promote(own.kept());
     }
 
     /** Keeps nothing any more; returns what nobody is there to release. */
@@ -172,6 +180,13 @@ final class LineState {
     /** What had to be done is done, or has failed. Returns what is to be released now, for which the line is busy again. */
     @Nullable KeptHold done() {
         endRequest();
+        return due();
+    }
+
+    /** A promotion is over. Returns as {@link #done}. */
+    @Nullable KeptHold promotionDone() {
+        keeping.endPromotion();
+        waiters.wakeFirst();
         return due();
     }
 
@@ -244,9 +259,10 @@ final class LineState {
         return keeping.recall(recalled, now) && endIdle(now);
     }
 
-    /** How long those who hold under a hold of the store may rely on that; zero or less if nobody does. */
-    long nanosToLastEnd(KeptHold used) {
-        return holds.nanosToLastEnd(used, System.nanoTime());
+    /** Until when those who hold under a hold of the store may rely on that; now if nobody does. */
+    long lastEndNanos(KeptHold used) {
+        long now = System.nanoTime();
+        return now + holds.nanosToLastEnd(used, now);
     }
 
     /** Ends what is over by time under a hold that is not kept. Returns whether that is to be released. */

@@ -24,7 +24,7 @@ sealed interface NextStep {
     /** What is kept is to be renewed. The line is busy until that is answered. */
     record Renew(KeptHold kept) implements NextStep {}
 
-    /** What a Lock shares is to be promoted. The line is busy until that is answered. */
+    /** What a Lock shares is to be promoted. Nobody begins to hold, and nothing is kept, until that is answered. */
     record Promote(KeptHold kept) implements NextStep {}
 
     /** What is not kept any more is to be released. The line is busy until that is answered. */

@@ -113,6 +113,10 @@ final class StickyLine {
         return guarded(state::done);
     }
 
+    @Nullable KeptHold promotionDone() {
+        return guarded(state::promotionDone);
+    }
+
     @Nullable KeptHold due() {
         return guarded(state::due);
     }
@@ -129,8 +133,8 @@ final class StickyLine {
         return guarded(() -> state.recall(recalled));
     }
 
-    long nanosToLastEnd(KeptHold used) {
-        return guarded(() -> state.nanosToLastEnd(used));
+    long lastEndNanos(KeptHold used) {
+        return guarded(() -> state.lastEndNanos(used));
     }
 
     boolean endOverdue(KeptHold used) {

@@ -249,14 +249,15 @@ final class LockEntry {
     @SuppressWarnings("WaitNotInLoop")
     boolean await(Waiter waiter, long endNanos) throws InterruptedException {
         long now = System.nanoTime();
+        if (queue.peekFirst() == waiter) {
+            // A lease may have ended since this was looked at last: nobody wakes it for that.
+            serve(now);
+        }
         if (waiter.isOver() || endNanos - now <= 0) {
             return false;
         }
-        long wait = Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now));
-        if (wait <= 0) {
-            serve(now);
-        } else {
-            long unused = waiter.changed().awaitNanos(wait);
+        if (recalls.isEmpty()) {
+            long unused = waiter.changed().awaitNanos(Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now)));
         }
         return true;
     }

@@ -29,6 +29,9 @@ final class RecallWatch implements Watcher {
             } else if (!data.isOk() || data.value().length > 0) {
                 hold.recall();
             }
+            if (data.isLost()) {
+                Sweeper.LATER.execute(this::watchOn);
+            }
         });
     }
 
@@ -36,13 +39,24 @@ final class RecallWatch implements Watcher {
     public void process(WatchedEvent event) {
         switch (event.getType()) {
             case NodeDeleted -> gone();
-            case NodeDataChanged -> hold.recall();
+            case NodeDataChanged -> {
+                hold.recall();
+                // It may be in use for long yet.
+                watchOn();
+            }
             default -> {
                 // Events of the connection come here too; the watch outlasts them, unless the client forgets it.
                 if (requests.dropsWatches(event)) {
                     hold.recall();
                 }
             }
+        }
+    }
+
+    /** Each watch is for one change. */
+    private void watchOn() {
+        if (hold.isLive()) {
+            begin();
         }
     }
 

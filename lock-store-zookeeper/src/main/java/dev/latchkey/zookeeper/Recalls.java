@@ -3,6 +3,10 @@ package dev.latchkey.zookeeper;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.KeeperException.Code;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Asks holders of other keys to give back what they may only keep. */
 final class Recalls {
@@ -12,7 +16,10 @@ final class Recalls {
     /** The version of a node that nobody has written to: who is second changes nothing, and triggers no watch. */
     private static final int UNTOUCHED = 0;
 
+    private static final Logger log = LoggerFactory.getLogger(ZooKeeperStore.class);
+
     private final Requests requests;
+    private final AtomicBoolean wasDenied = new AtomicBoolean();
 
     Recalls(Requests requests) {
         this.requests = requests;
@@ -41,6 +48,9 @@ final class Recalls {
                 Sweeper.LATER.execute(() -> {
                     var unused = recall(path);
                 });
+            }
+            if (reply.is(Code.NOAUTH) && !wasDenied.getAndSet(true)) {
+                log.warn("lock.recall_denied node={} consequence=waiting as long as sticky locks are kept", path);
             }
             return reply.isOk();
         });

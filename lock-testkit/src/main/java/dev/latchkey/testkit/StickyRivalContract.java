@@ -85,4 +85,28 @@ public interface StickyRivalContract extends RecallableStoreContract {
         assertThat(first.release()).isTrue();
         assertThat(second.tryAcquireShared()).isTrue();
     }
+
+    /** In a queue, the other reader waits behind the rival, the rival for the first reader, and that must not for the other. */
+    @Test
+    default void givenAnotherLockHereWaitsBehindARival_whenAReaderIsPromoted_thenAllAreGranted(Fixture fixture)
+            throws Exception {
+        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
+        Lock first = sticky(fixture, here);
+        Lock second = sticky(fixture, here);
+        Lock rival = fixture.lock();
+        assertThat(first.tryAcquireShared()).isTrue();
+        // What is used in another way is kept no more: the second asks for a hold of its own.
+        assertThat(first.refresh(Fixture.LONG_TTL.dividedBy(2)).isExpired()).isFalse();
+        BackgroundCall<Boolean> writing =
+                fixture.startWaiting(() -> rival.tryAcquire(TimeLimits.LIMIT) && rival.release());
+        BackgroundCall<Boolean> reading =
+                fixture.startWaiting(() -> second.tryAcquireShared(TimeLimits.LIMIT) && second.release());
+
+        boolean isPromoted = first.tryAcquire(TimeLimits.LIMIT);
+
+        assertThat(isPromoted).isTrue();
+        assertThat(first.release()).isTrue();
+        assertThat(fixture.woken(writing)).isTrue();
+        assertThat(fixture.woken(reading)).isTrue();
+    }
 }
