@@ -37,7 +37,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     public StickyStore(RecallableStore store, FactoryThreads threads) {
         this.store = store;
         this.leases = store.capability(ExpiringStore.class);
-        this.calls = new LineCalls(store, lines, threads);
+        this.calls = new LineCalls(store, lines, new LineReleases(store, threads));
     }
 
     /** Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. */
