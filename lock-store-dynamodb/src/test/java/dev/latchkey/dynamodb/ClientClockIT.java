@@ -66,13 +66,24 @@ class ClientClockIT {
                 .until(lock::tryAcquire);
     }
 
-    /** What gives a process another time of day; the clock that measures its leases goes on as it is. */
+    /**
+     * What gives a process another time of day; the clock that measures its leases goes on as it is, and so do its waits, which
+     * libfaketime otherwise ends at once: each thread of the JVM that waits would keep a core busy.
+     */
     private static Map<String, String> clock(String offset) throws IOException {
         try (Stream<Path> files =
                 Files.find(Path.of("/usr/lib"), 4, (path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
             Path library = files.findFirst()
                     .orElseThrow(() -> new AssertionError("no libfaketime here: \"apt-get install faketime\""));
-            return Map.of("LD_PRELOAD", library.toString(), "FAKETIME", offset, "FAKETIME_DONT_FAKE_MONOTONIC", "1");
+            return Map.of(
+                    "LD_PRELOAD",
+                    library.toString(),
+                    "FAKETIME",
+                    offset,
+                    "FAKETIME_DONT_FAKE_MONOTONIC",
+                    "1",
+                    "FAKETIME_FORCE_MONOTONIC_FIX",
+                    "0");
         }
     }
 }
