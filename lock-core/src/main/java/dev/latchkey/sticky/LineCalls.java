@@ -4,40 +4,35 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
-import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Does what the line of a resource asks for: acquires, renews and releases holds of the store, and listens to their recall. */
+/** Does what the line of a resource asks for: acquires, renews and releases holds of the store. */
 final class LineCalls {
-
-    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
     private final RecallableStore store;
     private final Optional<ExpiringStore> leases;
     private final StickyLines lines;
-    private final FactoryThreads threads;
+    private final LineReleases releases;
+    private final RecallListener recalls;
 
     /** The keys of requests that were not answered, by the token of the Lock that gives back what they may have granted. */
     private final Map<String, Key> unanswered = new ConcurrentHashMap<>();
 
-    LineCalls(RecallableStore store, StickyLines lines, FactoryThreads threads) {
+    LineCalls(RecallableStore store, StickyLines lines, LineReleases releases, RecallListener recalls) {
         this.store = store;
         this.leases = store.capability(ExpiringStore.class);
         this.lines = lines;
-        this.threads = threads;
+        this.releases = releases;
+        this.recalls = recalls;
     }
 
     /** Acquires for a Lock that holds nothing, without waiting for others. */
@@ -111,9 +106,9 @@ final class LineCalls {
         Key local = waiter.request().key();
         if (line.leave(waiter, end)) {
             // What has ended the wait is not to be hidden by a failure.
-            quietly(waiter.request().ttl(), () -> release(local));
+            LineReleases.quietly(waiter.request().ttl(), () -> release(local));
         } else if (!(end instanceof NextStep.Holds)) {
-            releaseDue(line, local.resource(), line.due());
+            releases.releaseLater(line, line.due());
         }
     }
 
@@ -144,7 +139,7 @@ final class LineCalls {
             return new Response.Lost(LossReason.EXPIRED);
         }
         if (step instanceof NextStep.Release release) {
-            boolean unused = releaseNow(line, request.key().resource(), release.kept());
+            boolean unused = releases.release(line, release.kept());
             return null;
         }
         return Response.Conflicted.NO_HINT;
@@ -163,7 +158,7 @@ final class LineCalls {
             throw e;
         } finally {
             if (!(response instanceof Response.Granted)) {
-                done(line, request.key().resource());
+                releases.done(line);
             }
         }
         if (!(response instanceof Response.Granted granted)) {
@@ -171,7 +166,7 @@ final class LineCalls {
         }
         KeptHold kept = new KeptHold(asked, granted, store::reservedTokens);
         Response answer = line.granted(request, asked, kept);
-        listen(line, request.key().resource(), kept);
+        recalls.listen(line, kept);
         return answer;
     }
 
@@ -179,7 +174,7 @@ final class LineCalls {
         try {
             return used.ask(ask);
         } finally {
-            done(used.line(), used.local().key().resource());
+            releases.done(used.line());
         }
     }
 
@@ -190,7 +185,7 @@ final class LineCalls {
             response = leases.orElseThrow().refresh(asked);
         } finally {
             if (response == null) {
-                releaseDue(line, request.key().resource(), line.notRenewed(kept));
+                releases.releaseLater(line, line.notRenewed(kept));
             }
         }
         return line.renewed(request, asked, kept, response);
@@ -201,104 +196,16 @@ final class LineCalls {
         StickyLine line = lines.get(local.resource());
         NextStep step = line == null ? NextStep.Refused.REFUSED : line.release(local);
         if (line != null && step instanceof NextStep.Release release) {
-            return releaseNow(line, local.resource(), release.kept());
+            return releases.release(line, release.kept());
         }
         if (line != null && step instanceof NextStep.ReleaseUnkept release) {
-            return releaseUnkept(line, release.ended().claiming(local));
+            return releases.releaseUnkept(line, release.ended().claiming(local));
         }
         if (step instanceof NextStep.Holds) {
             return true;
         }
         Key asked = unanswered.remove(local.token());
         return store.delete(asked == null ? local : asked);
-    }
-
-    private boolean releaseUnkept(StickyLine line, Key key) {
-        try {
-            return store.delete(key);
-        } finally {
-            line.wakeFirst();
-        }
-    }
-
-    private boolean releaseNow(StickyLine line, String resource, KeptHold kept) {
-        try {
-            return store.delete(kept.claim());
-        } finally {
-            done(line, resource);
-        }
-    }
-
-    /** What was recalled meanwhile is not kept. */
-    private void done(StickyLine line, String resource) {
-        releaseDue(line, resource, line.done());
-    }
-
-    private void releaseDue(StickyLine line, String resource, @Nullable KeptHold due) {
-        if (due != null) {
-            releaseLater(line, resource, due);
-        }
-    }
-
-    /** Not by the thread that has recalled it, which is the store's. A failure leaves it to its lease. */
-    private void releaseLater(StickyLine line, String resource, KeptHold kept) {
-        try {
-            var unused = threads.end(() -> quietly(kept.lease().ttl(), () -> releaseNow(line, resource, kept)));
-        } catch (OutOfMemoryError e) {
-            done(line, resource);
-        }
-    }
-
-    private static void quietly(Duration ttl, BooleanSupplier release) {
-        try {
-            boolean unused = release.getAsBoolean();
-        } catch (RuntimeException e) {
-            log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), e);
-        }
-    }
-
-    private void listen(StickyLine line, String resource, KeptHold kept) {
-        Lease lease = kept.lease();
-        lease.lost()
-                .ifPresent(lost -> lost.thenAccept(reason -> line.lose(kept).forEach(told -> told.complete(reason))));
-        lease.recalled().ifPresent(recalled -> recalled.thenRun(() -> recalled(line, resource, kept)));
-    }
-
-    private void recalled(StickyLine line, String resource, KeptHold kept) {
-        if (line.recall(kept)) {
-            releaseLater(line, resource, kept);
-        } else if (kept.isTimed()) {
-            lookAgain(line, resource, kept);
-        }
-    }
-
-    /** A hold may end by its time, without a release that would end what is recalled. */
-    private void lookAgain(StickyLine line, String resource, KeptHold recalled) {
-        long nanos = line.nanosToLastEnd(recalled);
-        if (nanos > 0) {
-            var unused = threads.alarmIn(nanos, () -> lookAgain(line, resource, recalled));
-        } else if (line.endOverdue(recalled)) {
-            var unused =
-                    threads.end(() -> quietly(recalled.lease().ttl(), () -> releaseUnkept(line, recalled.claim())));
-        } else {
-            releaseDue(line, resource, line.due());
-        }
-    }
-
-    /** Releases all that is idle; what is used is released by its Lock from now on. */
-    void releaseIdle() {
-        lines.close();
-        for (String resource : lines.resources()) {
-            StickyLine line = lines.get(resource);
-            KeptHold idle = line == null ? null : line.close();
-            if (line != null && idle != null) {
-                quietly(idle.lease().ttl(), () -> releaseNow(line, resource, idle));
-            }
-        }
-    }
-
-    boolean keepsAny() {
-        return lines.resources().stream().map(lines::get).anyMatch(line -> line != null && line.isKept());
     }
 
     private static boolean isUndone(Throwable failure) {
