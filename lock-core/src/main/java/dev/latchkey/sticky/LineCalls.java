@@ -22,15 +22,17 @@ final class LineCalls {
     private final Optional<ExpiringStore> leases;
     private final StickyLines lines;
     private final LineReleases releases;
+    private final RecallListener recalls;
 
     /** The keys of requests that were not answered, by the token of the Lock that gives back what they may have granted. */
     private final Map<String, Key> unanswered = new ConcurrentHashMap<>();
 
-    LineCalls(RecallableStore store, StickyLines lines, LineReleases releases) {
+    LineCalls(RecallableStore store, StickyLines lines, LineReleases releases, RecallListener recalls) {
         this.store = store;
         this.leases = store.capability(ExpiringStore.class);
         this.lines = lines;
         this.releases = releases;
+        this.recalls = recalls;
     }
 
     /** Acquires for a Lock that holds nothing, without waiting for others. */
@@ -106,7 +108,7 @@ final class LineCalls {
             // What has ended the wait is not to be hidden by a failure.
             LineReleases.quietly(waiter.request().ttl(), () -> release(local));
         } else if (!(end instanceof NextStep.Holds)) {
-            releases.releaseDue(line, local.resource(), line.due());
+            releases.releaseLater(line, line.due());
         }
     }
 
@@ -137,7 +139,7 @@ final class LineCalls {
             return new Response.Lost(LossReason.EXPIRED);
         }
         if (step instanceof NextStep.Release release) {
-            boolean unused = releases.releaseNow(line, request.key().resource(), release.kept());
+            boolean unused = releases.release(line, release.kept());
             return null;
         }
         return Response.Conflicted.NO_HINT;
@@ -156,7 +158,7 @@ final class LineCalls {
             throw e;
         } finally {
             if (!(response instanceof Response.Granted)) {
-                releases.done(line, request.key().resource());
+                releases.done(line);
             }
         }
         if (!(response instanceof Response.Granted granted)) {
@@ -164,7 +166,7 @@ final class LineCalls {
         }
         KeptHold kept = new KeptHold(asked, granted, store::reservedTokens);
         Response answer = line.granted(request, asked, kept);
-        releases.listen(line, request.key().resource(), kept);
+        recalls.listen(line, kept);
         return answer;
     }
 
@@ -172,8 +174,7 @@ final class LineCalls {
         try {
             return used.ask(ask);
         } finally {
-            releases.releaseDue(
-                    used.line(), used.local().key().resource(), used.line().promotionDone());
+            releases.releaseLater(used.line(), used.line().promotionDone());
         }
     }
 
@@ -184,7 +185,7 @@ final class LineCalls {
             response = leases.orElseThrow().refresh(asked);
         } finally {
             if (response == null) {
-                releases.releaseDue(line, request.key().resource(), line.notRenewed(kept));
+                releases.releaseLater(line, line.notRenewed(kept));
             }
         }
         return line.renewed(request, asked, kept, response);
@@ -195,7 +196,7 @@ final class LineCalls {
         StickyLine line = lines.get(local.resource());
         NextStep step = line == null ? NextStep.Refused.REFUSED : line.release(local);
         if (line != null && step instanceof NextStep.Release release) {
-            return releases.releaseNow(line, local.resource(), release.kept());
+            return releases.release(line, release.kept());
         }
         if (line != null && step instanceof NextStep.ReleaseUnkept release) {
             return releases.releaseUnkept(line, release.ended().claiming(local));
@@ -205,22 +206,6 @@ final class LineCalls {
         }
         Key asked = unanswered.remove(local.token());
         return store.delete(asked == null ? local : asked);
-    }
-
-    /** Releases all that is idle; what is used is released by its Lock from now on. */
-    void releaseIdle() {
-        lines.close();
-        for (String resource : lines.resources()) {
-            StickyLine line = lines.get(resource);
-            KeptHold idle = line == null ? null : line.close();
-            if (line != null && idle != null) {
-                LineReleases.quietly(idle.lease().ttl(), () -> releases.releaseNow(line, resource, idle));
-            }
-        }
-    }
-
-    boolean keepsAny() {
-        return lines.resources().stream().map(lines::get).anyMatch(line -> line != null && line.isKept());
     }
 
     private static boolean isUndone(Throwable failure) {

@@ -2,23 +2,32 @@ package dev.latchkey.sticky;
 
 import dev.latchkey.Key;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Releases what lines hold in the store: by the thread of a caller; or, when it is recalled, without keeping anybody waiting. */
+/** Releases in the store what the Locks of this process keep no more, and what has become due meanwhile. */
 final class LineReleases {
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
+    /** Enough to keep a server busy, and no burden for it. */
+    private static final int AT_ONCE = 100;
+
     private final RecallableStore store;
+
+    /** Empty if a thread has to wait for the answer. */
     private final Optional<AsyncStore> async;
+
     private final FactoryThreads threads;
 
     LineReleases(RecallableStore store, FactoryThreads threads) {
@@ -27,14 +36,16 @@ final class LineReleases {
         this.threads = threads;
     }
 
-    boolean releaseNow(StickyLine line, String resource, KeptHold kept) {
+    /** Releases a hold for which the line is busy, and waits for the answer. */
+    boolean release(StickyLine line, KeptHold kept) {
         try {
             return store.delete(kept.claim());
         } finally {
-            done(line, resource);
+            done(line);
         }
     }
 
+    /** Releases a hold that was not kept, and waits for the answer. */
     boolean releaseUnkept(StickyLine line, Key key) {
         try {
             return store.delete(key);
@@ -44,76 +55,108 @@ final class LineReleases {
     }
 
     /** What was recalled meanwhile is not kept. */
-    void done(StickyLine line, String resource) {
-        releaseDue(line, resource, line.done());
+    void done(StickyLine line) {
+        releaseLater(line, line.done());
     }
 
-    void releaseDue(StickyLine line, String resource, @Nullable KeptHold due) {
-        if (due != null) {
-            releaseLater(line, resource, due);
+    /** Releases a hold, if there is one, for which the line is busy: without waiting. A failure leaves it to its lease. */
+    void releaseLater(StickyLine line, @Nullable KeptHold kept) {
+        if (kept != null) {
+            var unused = begin(kept, kept.claim(), () -> done(line));
         }
     }
 
-    /** The thread may be the store's, which has recalled it and must not wait. A failure leaves the hold to its lease. */
-    private void releaseLater(StickyLine line, String resource, KeptHold kept) {
-        if (async.isEmpty()) {
-            releaseByThread(line, resource, kept);
-            return;
-        }
-        // The rival waits for this: no other thread has to start for it.
-        var unused = async.get().deleteAsync(kept.claim()).whenComplete((released, failure) -> {
-            if (failure != null) {
-                warn(kept.lease().ttl(), failure);
+    /** As {@link #releaseLater}, of a hold that was not kept. */
+    void releaseUnkeptLater(StickyLine line, KeptHold ended) {
+        var unused = begin(ended, ended.claim(), line::wakeFirst);
+    }
+
+    /** The caller may be a thread of the store, or one that watches leases. Returns the end of the release, which does not fail. */
+    private CompletableFuture<?> begin(KeptHold hold, Key key, Runnable afterwards) {
+        Duration ttl = hold.lease().ttl();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        Runnable end = () -> {
+            try {
+                afterwards.run();
+            } finally {
+                ended.complete(null);
             }
-            done(line, resource);
-        });
+        };
+        if (async.isPresent()) {
+            try {
+                CompletableFuture<Boolean> answer = async.get().deleteAsync(key).toCompletableFuture();
+                var unused = answer.whenComplete((released, failure) -> settle(ttl, failure, end));
+                return ended;
+            } catch (RuntimeException | Error e) {
+                // It may not have been sent: a thread sends it, which does no harm twice.
+                log.debug("lock.recall_not_sent", e);
+            }
+        }
+        releaseOnAThread(ttl, key, end);
+        return ended;
     }
 
-    private void releaseByThread(StickyLine line, String resource, KeptHold kept) {
+    private void releaseOnAThread(Duration ttl, Key key, Runnable end) {
         try {
-            var unused = threads.end(() -> quietly(kept.lease().ttl(), () -> releaseNow(line, resource, kept)));
+            var unused = threads.end(() -> {
+                try {
+                    quietly(ttl, () -> store.delete(key));
+                } finally {
+                    end.run();
+                }
+            });
         } catch (OutOfMemoryError e) {
-            done(line, resource);
+            end.run();
         }
     }
 
-    void listen(StickyLine line, String resource, KeptHold kept) {
-        Lease lease = kept.lease();
-        lease.lost()
-                .ifPresent(lost -> lost.thenAccept(reason -> line.lose(kept).forEach(told -> told.complete(reason))));
-        lease.recalled().ifPresent(recalled -> recalled.thenRun(() -> recalled(line, resource, kept)));
-    }
-
-    private void recalled(StickyLine line, String resource, KeptHold kept) {
-        if (line.recall(kept)) {
-            releaseLater(line, resource, kept);
-        } else if (kept.isTimed()) {
-            lookAgain(line, resource, kept);
+    private static void settle(Duration ttl, @Nullable Throwable failure, Runnable end) {
+        try {
+            end.run();
+        } finally {
+            if (failure != null) {
+                failed(
+                        ttl,
+                        failure instanceof CompletionException && failure.getCause() != null
+                                ? failure.getCause()
+                                : failure);
+            }
         }
     }
 
-    /** A hold may end by its time, without a release that would end what is recalled. */
-    private void lookAgain(StickyLine line, String resource, KeptHold recalled) {
-        long nanos = line.lastEndNanos(recalled) - System.nanoTime();
-        if (nanos > 0) {
-            var unused = threads.alarmIn(nanos, () -> lookAgain(line, resource, recalled));
-        } else if (line.endOverdue(recalled)) {
-            var unused =
-                    threads.end(() -> quietly(recalled.lease().ttl(), () -> releaseUnkept(line, recalled.claim())));
-        } else {
-            releaseDue(line, resource, line.due());
-        }
-    }
-
+    /** Releases something of which a failure is not to hide what else there is to tell, or do. */
     static void quietly(Duration ttl, BooleanSupplier release) {
         try {
             boolean unused = release.getAsBoolean();
         } catch (RuntimeException e) {
-            warn(ttl, e);
+            failed(ttl, e);
         }
     }
 
-    private static void warn(Duration ttl, Throwable failure) {
+    private static void failed(Duration ttl, Throwable failure) {
         log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), failure);
+    }
+
+    /** Releases all that is idle, and waits for that; what is used is released by its Lock from now on. */
+    void releaseIdle(StickyLines lines) {
+        List<CompletableFuture<?>> begun = new ArrayList<>();
+        for (StickyLine line : lines.all()) {
+            KeptHold idle = line.close();
+            if (idle != null && async.isPresent()) {
+                begun.add(begin(idle, idle.claim(), () -> done(line)));
+            } else if (idle != null) {
+                quietly(idle.lease().ttl(), () -> release(line, idle));
+            }
+            if (begun.size() == AT_ONCE) {
+                await(begun);
+            }
+        }
+        await(begun);
+    }
+
+    /** Works with the interrupt flag set, and keeps it. */
+    private static void await(List<CompletableFuture<?>> begun) {
+        begun.forEach(CompletableFuture::join);
+        begun.clear();
     }
 }

@@ -35,13 +35,13 @@ final class StickyLines {
         byResource.remove(resource, forgotten);
     }
 
-    /** From now on nothing is kept that is released: also in a line that {@link #resources} does not show yet. */
+    /** From now on nothing is kept that is released: also in a line that {@link #all} does not show yet. */
     void close() {
         closing.set(true);
     }
 
-    List<String> resources() {
-        return List.copyOf(byResource.keySet());
+    List<StickyLine> all() {
+        return List.copyOf(byResource.values());
     }
 
     private void sweepIfGrown() {

@@ -26,6 +26,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     private final RecallableStore store;
     private final Optional<ExpiringStore> leases;
     private final StickyLines lines = new StickyLines();
+    private final LineReleases releases;
     private final LineCalls calls;
 
     /**
@@ -37,12 +38,14 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     public StickyStore(RecallableStore store, FactoryThreads threads) {
         this.store = store;
         this.leases = store.capability(ExpiringStore.class);
-        this.calls = new LineCalls(store, lines, new LineReleases(store, threads));
+        this.releases = new LineReleases(store, threads);
+        this.calls = new LineCalls(store, lines, releases, new RecallListener(releases, threads));
     }
 
     /** Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. */
     public void releaseIdle() {
-        calls.releaseIdle();
+        lines.close();
+        releases.releaseIdle(lines);
     }
 
     /**
@@ -51,7 +54,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      * @return whether {@link #releaseIdle} may have something to do
      */
     public boolean keepsAny() {
-        return calls.keepsAny();
+        return lines.all().stream().anyMatch(StickyLine::isKept);
     }
 
     /**

@@ -1,0 +1,167 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.StickyLocks.STICKY;
+import static dev.latchkey.testkit.StickyLocks.usedToken;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.AsyncStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.InMemoryStore;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How what is kept is released by a store that answers without a thread that waits. */
+class StickyAsyncReleaseTest {
+
+    private final InMemoryStore memory = new InMemoryStore();
+    private final Async store = new Async(memory);
+    private final LockFactory here = new LockFactory(store);
+
+    @AfterEach
+    void close() {
+        store.answers = answer -> answer;
+        store.answerAll();
+        here.close();
+        memory.close();
+    }
+
+    @Test
+    void givenKept_whenRecalled_thenItIsReleasedByTheThreadThatHears() {
+        assertThat(usedToken(sticky("x"))).isPositive();
+
+        Response first = memory.save(exclusive(Key.of("x")));
+
+        assertThat(first).isInstanceOf(Response.Conflicted.class);
+        assertThat(store.callers).containsExactly(Thread.currentThread());
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Granted.class);
+        assertThat(store.deletes).isEmpty();
+    }
+
+    /** It may have been sent, or not. */
+    @Test
+    void givenItCannotBeSent_whenRecalled_thenAThreadReleasesIt() {
+        assertThat(usedToken(sticky("x"))).isPositive();
+        store.answers = answer -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+
+        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("x").isEmpty());
+        assertThat(store.deletes).hasSize(1);
+    }
+
+    @Test
+    void givenItsReleaseFails_whenAcquired_thenTheStoreIsAsked() {
+        Lock lock = sticky("x");
+        long token = usedToken(lock);
+        store.answers = answer -> CompletableFuture.failedFuture(
+                new LockStorageException("x", "no answer", null, LockStorageException.Failure.IN_DOUBT));
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+
+        boolean isAcquired = lock.tryAcquire();
+
+        assertThat(isAcquired).isTrue();
+        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    /** A Lock of the process is not refused by the release of what the process kept. */
+    @Test
+    void givenItsReleaseIsNotAnswered_whenALockWaitsHere_thenItAcquiresAfterTheAnswer() throws Exception {
+        Lock lock = sticky("x");
+        assertThat(usedToken(lock)).isPositive();
+        store.answers = this::later;
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+        BackgroundCall<Boolean> waits = BackgroundCall.start(() -> lock.tryAcquire(TimeLimits.LIMIT));
+        waits.awaitWaiting();
+
+        store.answerAll();
+
+        assertThat(waits.result()).isTrue();
+    }
+
+    @Test
+    void givenManyAreKept_whenTheFactoryIsClosed_thenTheirReleasesDoNotWaitForOneAnother() throws Exception {
+        List<String> resources = IntStream.range(0, 250).mapToObj(i -> "x" + i).toList();
+        resources.forEach(resource -> assertThat(usedToken(sticky(resource))).isPositive());
+        store.answers = this::later;
+
+        BackgroundCall<Boolean> closed = BackgroundCall.start(() -> {
+            here.close();
+            return true;
+        });
+
+        await().atMost(TimeLimits.LIMIT).until(() -> store.open.size() == 100);
+        assertThat(closed.isDone()).isFalse();
+        store.answers = answer -> answer;
+        store.answerAll();
+        assertThat(closed.result()).isTrue();
+        assertThat(resources)
+                .allSatisfy(resource -> assertThat(memory.holders(resource)).isEmpty());
+    }
+
+    private CompletionStage<Boolean> later(CompletionStage<Boolean> answer) {
+        CompletableFuture<Boolean> later = new CompletableFuture<>();
+        store.open.add(later);
+        return later;
+    }
+
+    private Lock sticky(String resource) {
+        return here.lock(resource).ttl(Fixture.LONG_TTL).sticky(STICKY).create();
+    }
+
+    private static final class Async extends CountedStore implements AsyncStore {
+
+        private final InMemoryStore memory;
+        private final Queue<Thread> callers = new ConcurrentLinkedQueue<>();
+        private final Queue<Key> deletes = new ConcurrentLinkedQueue<>();
+        private final Queue<CompletableFuture<Boolean>> open = new ConcurrentLinkedQueue<>();
+        private volatile UnaryOperator<CompletionStage<Boolean>> answers = answer -> answer;
+
+        Async(InMemoryStore memory) {
+            super(memory);
+            this.memory = memory;
+        }
+
+        @Override
+        public CompletionStage<Response> saveAsync(Request request, long proposal) {
+            return CompletableFuture.completedFuture(memory.save(request, proposal));
+        }
+
+        @Override
+        public CompletionStage<Boolean> deleteAsync(Key key) {
+            callers.add(Thread.currentThread());
+            CompletionStage<Boolean> answer = answers.apply(CompletableFuture.completedFuture(true));
+            boolean unused = memory.delete(key);
+            return answer;
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            deletes.add(key);
+            return super.delete(key);
+        }
+
+        void answerAll() {
+            CompletableFuture<Boolean> next = open.poll();
+            while (next != null) {
+                next.complete(true);
+                next = open.poll();
+            }
+        }
+    }
+}
