@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The {@code lock} of this checkout, as a user starts it, with a store of its own. It collects all that is printed. */
@@ -25,18 +26,36 @@ final class LockScript implements AutoCloseable {
         this.store = store;
     }
 
-    /** What a new user waits for. It takes what this build has downloaded. */
+    /** What a new user waits for. It takes what this build has downloaded, but nothing of ours that somebody has installed. */
     static void buildIfNeedBe() throws IOException, InterruptedException {
+        Path repository = Files.createTempDirectory("repository-without-ours");
+        Path downloaded = Path.of(System.getProperty("latchkey.repository"));
+        link(downloaded, repository, "dev");
+        link(downloaded.resolve("dev"), Files.createDirectory(repository.resolve("dev")), "latchkey");
         ProcessBuilder builder = new ProcessBuilder(SCRIPT, "--version")
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().put("MAVEN_ARGS", "-Dmaven.repo.local=" + System.getProperty("latchkey.repository"));
+        builder.environment().put("MAVEN_ARGS", "-Dmaven.repo.local=" + repository);
         Process process = builder.start();
         boolean ended = process.waitFor(LIMIT_OF_A_BUILD_SECONDS, TimeUnit.SECONDS);
         process.destroyForcibly().waitFor();
 
         assertThat(ended).isTrue();
         assertThat(process.exitValue()).isZero();
+    }
+
+    /** Links to all that is there but one. */
+    private static void link(Path there, Path here, String butNot) throws IOException {
+        if (!Files.exists(there)) {
+            return;
+        }
+        try (Stream<Path> entries = Files.list(there)) {
+            for (Path entry : entries.toList()) {
+                if (!entry.endsWith(butNot)) {
+                    Files.createSymbolicLink(here.resolve(entry.getFileName()), entry);
+                }
+            }
+        }
     }
 
     record Started(Process process, Path out, Path err) {

@@ -7,17 +7,25 @@ import java.time.Duration;
  *
  * @param turns of each contender, in alternation
  * @param turn how long one is
+ * @param tries how often a table is measured until no contender gets faster in it any more
  * @param warmUpCycles how many each JVM has gone through before
  * @param warmUp how long a JVM has for these
  * @param mostWarmUpTurns how many turns the contenders take, in alternation, until none gets faster any more
  * @param patience how much longer than its time a turn may take before the contender is cut
  */
-record Effort(int turns, Duration turn, long warmUpCycles, Duration warmUp, int mostWarmUpTurns, Duration patience) {
+record Effort(
+        int turns,
+        Duration turn,
+        int tries,
+        long warmUpCycles,
+        Duration warmUp,
+        int mostWarmUpTurns,
+        Duration patience) {
 
     static final Effort FULL =
-            new Effort(7, Duration.ofSeconds(1), 100_000, Duration.ofSeconds(5), 20, Duration.ofSeconds(10));
+            new Effort(14, Duration.ofMillis(500), 3, 100_000, Duration.ofSeconds(5), 40, Duration.ofSeconds(10));
 
     /** Shows that everything works, and nothing else. */
     static final Effort QUICK =
-            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(500), 0, Duration.ofSeconds(60));
+            new Effort(3, Duration.ofMillis(200), 1, 200, Duration.ofMillis(500), 0, Duration.ofSeconds(60));
 }

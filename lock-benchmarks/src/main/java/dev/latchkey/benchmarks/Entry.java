@@ -18,7 +18,7 @@ final class Entry implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(60);
 
     /** How many turns are compared with as many before, and how much faster they are while a JVM still warms up. */
-    private static final int COMPARED = 2;
+    private static final int COMPARED = 4;
 
     private static final double WARM = 1.05;
 
@@ -57,11 +57,11 @@ final class Entry implements AutoCloseable {
     }
 
     /** Takes a turn that does not count. */
-    void warmUp(Meter meter) {
-        take(meter).ifPresent(turn -> warmUps.add(turn.cyclesPerSecond()));
+    void warmUp(Meter meter, Pace pace) {
+        take(meter, pace).ifPresent(turn -> warmUps.add(turn.cyclesPerPace()));
     }
 
-    /** Whether the last two turns that do not count were no faster than the two before, or it is out of the race. */
+    /** Whether the last turns that do not count were no faster than those before, or it is out of the race. */
     boolean isWarm() {
         int done = warmUps.size();
         return cut != null
@@ -92,18 +92,20 @@ final class Entry implements AutoCloseable {
         }
     }
 
-    void turn(Meter meter) {
-        take(meter).ifPresent(turns::add);
+    void turn(Meter meter, Pace pace) {
+        take(meter, pace).ifPresent(turns::add);
     }
 
-    private Optional<MeasuredTurn> take(Meter meter) {
+    private Optional<MeasuredTurn> take(Meter meter, Pace pace) {
         if (cut != null) {
             return Optional.empty();
         }
         try {
+            double just = pace.read();
             Meter.Reading before = meter.read();
             List<ContenderProcess.Turn> done = turn(processes, effort.turn(), Long.MAX_VALUE);
-            return Optional.of(MeasuredTurn.of(done, effort.turn(), meter.read().since(before)));
+            return Optional.of(
+                    MeasuredTurn.of(just, done, effort.turn(), meter.read().since(before)));
         } catch (CutException e) {
             cut("turn " + (turns.size() + 1) + ": " + e.getMessage());
             return Optional.empty();

@@ -2,6 +2,7 @@ package dev.latchkey.benchmarks;
 
 import dev.latchkey.benchmarks.Contender.Mode;
 import dev.latchkey.benchmarks.Contender.Role;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -18,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 record Figures(String store, Setting setting, List<Measured> tables) {
 
-    /** How many times as fast the last turns may be as the first. */
+    /** How many times as fast the last turns may be as the first, each beside the pace of the machine. */
     private static final double STEADY = 1.15;
 
     /** Of how many turns at each end the median is compared. */
-    private static final int END = 3;
+    private static final int END = 5;
 
     /** Whether a contender of ours was let in while another was inside. */
     boolean showOverlapsOfOurs() {
@@ -31,14 +32,20 @@ record Figures(String store, Setting setting, List<Measured> tables) {
                 .anyMatch(row -> row.role() == Role.LATCHKEY && row.overlaps() > 0);
     }
 
+    /** How fast the machine was before each turn; empty in figures that are older than it. */
+    DoubleSummaryStatistics paces() {
+        return tables.stream()
+                .flatMap(table -> table.rows().stream())
+                .flatMap(row -> row.turns().stream())
+                .map(MeasuredTurn::pace)
+                .filter(Objects::nonNull)
+                .mapToDouble(Double::doubleValue)
+                .summaryStatistics();
+    }
+
     /** The contenders that got faster and faster: what they can do is not known. */
     List<String> unsteady() {
-        return tables.stream()
-                .flatMap(table -> table.rows().stream()
-                        .filter(row -> row.trend() > STEADY)
-                        .map(row -> row.contender() + ", " + table.title()
-                                + String.format(Locale.ROOT, " (%.2f×)", row.trend())))
-                .toList();
+        return tables.stream().flatMap(table -> table.unsteady().stream()).toList();
     }
 
     /**
@@ -59,6 +66,14 @@ record Figures(String store, Setting setting, List<Measured> tables) {
 
         boolean isContended() {
             return processes * threads > 1;
+        }
+
+        /** The contenders that got faster and faster in it. */
+        List<String> unsteady() {
+            return rows.stream()
+                    .filter(row -> row.trend() > STEADY)
+                    .map(row -> String.format(Locale.ROOT, "%s, %s (%.2f×)", row.contender(), title, row.trend()))
+                    .toList();
         }
 
         /** What a row is compared with: Latchkey's of the same mode. */
@@ -106,13 +121,13 @@ record Figures(String store, Setting setting, List<Measured> tables) {
                     .orElse(Double.NaN);
         }
 
-        /** How many times as fast the last turns were as the first; 1 if there are too few to tell. */
+        /** How many times as fast the last turns were as the first, beside the pace of the machine; 1 if there are too few to tell. */
         double trend() {
             int done = turns.size();
             return done < 2 * END
                     ? 1
-                    : median(turns.subList(done - END, done), MeasuredTurn::cyclesPerSecond)
-                            / median(turns.subList(0, END), MeasuredTurn::cyclesPerSecond);
+                    : median(turns.subList(done - END, done), MeasuredTurn::cyclesPerPace)
+                            / median(turns.subList(0, END), MeasuredTurn::cyclesPerPace);
         }
 
         double fairness() {

@@ -127,8 +127,9 @@ final class Main implements Callable<Integer> {
         List<String> unsteady = figures.unsteady();
         if (!unsteady.isEmpty()) {
             System.err.println(
-                    "benchmark: " + contest.store() + " is not written, because the last three turns were faster"
-                            + " than the first three by more than 15 %: " + String.join("; ", unsteady)
+                    "benchmark: " + contest.store() + " is not written, because the last five turns were faster"
+                            + " than the first five by more than 15 %, beside the pace of the machine: "
+                            + String.join("; ", unsteady)
                             + ". Run it again on a machine without other load");
         } else if (writes()) {
             new Results(output).add(figures);

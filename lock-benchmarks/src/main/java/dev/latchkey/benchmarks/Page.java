@@ -3,6 +3,7 @@ package dev.latchkey.benchmarks;
 import dev.latchkey.benchmarks.Figures.Measured;
 import dev.latchkey.benchmarks.Figures.Row;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
@@ -30,13 +31,15 @@ final class Page {
                 .append(store)
                 .append(".json).\n\n");
         page.append("![Cycles a second of each lock](").append(store).append(".svg)\n\n");
-        page.append(setting(figures.setting(), figures.tables().get(0).servers()));
+        page.append(setting(figures));
         figures.tables().forEach(table -> page.append('\n').append(table(table)));
         page.append('\n').append(without(figures));
         return page.toString();
     }
 
-    private static String setting(Setting setting, String servers) {
+    private static String setting(Figures figures) {
+        Setting setting = figures.setting();
+        String servers = figures.tables().get(0).servers();
         StringBuilder rows = new StringBuilder("| | |\n|---|---|\n");
         row(rows, "measured", setting.measured() + ", revision " + setting.revision());
         row(rows, "machine", setting.processors() + " × " + setting.processor() + ", " + setting.system());
@@ -51,6 +54,14 @@ final class Page {
                             .collect(Collectors.joining(", ")));
         }
         row(rows, "turns", setting.turns() + " of " + setting.turnMillis() + " ms, in alternation; medians");
+        DoubleSummaryStatistics paces = figures.paces();
+        if (paces.getCount() > 0) {
+            row(
+                    rows,
+                    "pace",
+                    number(paces.getMin()) + "–" + number(paces.getMax())
+                            + " round trips/s of a byte between two threads");
+        }
         return rows.toString();
     }
 

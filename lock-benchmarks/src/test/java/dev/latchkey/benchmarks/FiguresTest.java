@@ -4,19 +4,50 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Which figures are refused. */
 class FiguresTest {
 
+    private static final double[] FASTER_AND_FASTER = {
+        100, 105, 110, 113, 115, 118, 120, 124, 128, 130, 131, 133, 135, 136
+    };
+
     @Test
     void givenTurnsThatGetFasterAndFaster_thenUnsteady() {
-        assertThat(row(100, 110, 115, 120, 128, 130, 135).trend()).isGreaterThan(1.15);
+        Figures.Row row = row(FASTER_AND_FASTER);
+
+        assertThat(row.trend()).isGreaterThan(1.15);
+        assertThat(table(row).unsteady())
+                .singleElement()
+                .asString()
+                .contains("peer")
+                .contains("alone");
     }
 
     @Test
-    void givenOneSlowTurnAtTheBeginning_thenSteady() {
-        assertThat(row(50, 110, 115, 112, 111, 114, 113).trend()).isLessThan(1.05);
+    void givenAMachineThatGetsFasterByAsMuch_thenSteady() {
+        Figures.Row row = row(turns(FASTER_AND_FASTER, FASTER_AND_FASTER));
+
+        assertThat(row.trend()).isEqualTo(1);
+        assertThat(table(row).unsteady()).isEmpty();
+    }
+
+    @Test
+    void givenAMachineThatGetsSlower_thenWhoStaysAsFastAsItWasIsUnsteady() {
+        double[] slower = IntStream.range(0, 14).mapToDouble(i -> 140 - 3 * i).toArray();
+        double[] even = IntStream.range(0, 14).mapToDouble(i -> 100).toArray();
+
+        assertThat(row(turns(even, slower)).trend()).isGreaterThan(1.15);
+    }
+
+    @Test
+    void givenTwoSlowTurnsAtTheBeginning_thenSteady() {
+        assertThat(row(50, 60, 115, 112, 111, 114, 113, 110, 112, 116, 115, 113, 114, 112)
+                        .trend())
+                .isLessThan(1.05);
     }
 
     @Test
@@ -30,11 +61,28 @@ class FiguresTest {
         assertThat(row(120, 100, 130).fastestTurn()).isEqualTo(130);
     }
 
+    private static Figures.Measured table(Figures.Row row) {
+        return new Figures.Measured("alone", "alone", "", "", 1, 1, 1, List.of(row));
+    }
+
     private static Figures.Row row(double... cyclesPerSecond) {
-        List<MeasuredTurn> turns = Arrays.stream(cyclesPerSecond)
-                .mapToObj(speed ->
-                        new MeasuredTurn(speed, List.of(1L), null, null, 0, MeasuredTurn.Times.of(new Latencies())))
-                .toList();
+        return row(Arrays.stream(cyclesPerSecond)
+                .mapToObj(speed -> turn(speed, null))
+                .toList());
+    }
+
+    private static Figures.Row row(List<MeasuredTurn> turns) {
         return new Figures.Row("peer", Contender.Role.PEER, Contender.Mode.EXCLUSIVE, "", turns, null);
+    }
+
+    private static List<MeasuredTurn> turns(double[] cyclesPerSecond, double[] paces) {
+        return IntStream.range(0, paces.length)
+                .mapToObj(i -> turn(cyclesPerSecond[i], paces[i]))
+                .toList();
+    }
+
+    private static MeasuredTurn turn(double cyclesPerSecond, @Nullable Double pace) {
+        return new MeasuredTurn(
+                cyclesPerSecond, pace, List.of(1L), null, null, 0, MeasuredTurn.Times.of(new Latencies()));
     }
 }

@@ -12,10 +12,10 @@ class RaceIT {
 
     /** Whoever hangs costs this patience once. */
     private static final Effort IMPATIENT =
-            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(200), 0, Duration.ofSeconds(10));
+            new Effort(3, Duration.ofMillis(200), 1, 200, Duration.ofMillis(200), 0, Duration.ofSeconds(10));
 
     private static final Effort WARMED =
-            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(500), 2, Duration.ofSeconds(60));
+            new Effort(3, Duration.ofMillis(200), 1, 200, Duration.ofMillis(500), 2, Duration.ofSeconds(60));
 
     @Test
     void givenALockThatIsNoneAndOneThatHangs_whenRace_thenBothAreFoundOutAndTheRestGoesOn() {

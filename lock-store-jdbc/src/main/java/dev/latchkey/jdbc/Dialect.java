@@ -111,6 +111,14 @@ interface Dialect {
         return Optional.empty();
     }
 
+    /**
+     * Keeps others from changing the row until the end of the transaction, for a change that was overtaken between its read and its
+     * write. Empty where that happens too rarely to matter.
+     */
+    default Optional<String> lockRow() {
+        return Optional.empty();
+    }
+
     /** The statements of sticky holds; empty where nobody can be told of their recall. */
     default Optional<StickyDialect> sticky() {
         return Optional.empty();

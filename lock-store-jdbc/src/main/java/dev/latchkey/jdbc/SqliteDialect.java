@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import java.sql.SQLException;
+import java.util.Optional;
 
 /** SQLite from 3.42 on: one writer at a time, a clock of milliseconds. */
 final class SqliteDialect implements Dialect {
@@ -62,6 +63,12 @@ final class SqliteDialect implements Dialect {
     @Override
     public String insert() {
         return Dialect.super.insert() + "\nON CONFLICT (resource) DO NOTHING";
+    }
+
+    /** Of the whole file: each of several processes may wait for it so long that others were faster again and again. */
+    @Override
+    public Optional<String> lockRow() {
+        return Optional.of("UPDATE latchkey_lock SET version = version WHERE resource = :resource");
     }
 
     /** A duplicate must not fail: the caller's transaction would go with it. */

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +51,7 @@ final class Statements {
     private final Sql change;
     private final Sql release;
     private final Optional<StickyStatements> sticky;
+    private final Optional<Sql> lockRow;
     private final Optional<Sql> mark;
     private final Optional<Sql> handOff;
     private final Sql guard;
@@ -68,6 +70,7 @@ final class Statements {
         String released = releases == ReleaseCommit.DURABLE ? dialect.durableRelease() : dialect.release();
         this.release = Sql.of(released, dialect, table);
         this.sticky = dialect.sticky().map(its -> new StickyStatements(its, dialect, table, released));
+        this.lockRow = dialect.lockRow().map(statement -> Sql.of(statement, dialect, table));
         this.mark = dialect.mark().map(statement -> Sql.of(statement, dialect, table));
         this.handOff = dialect.handOff().map(statement -> Sql.of(statement, dialect, table));
         this.guard = Sql.of(dialect.guard(), dialect, table);
@@ -163,8 +166,26 @@ final class Statements {
 
     <T> @Nullable T change(Connection connection, String resource, Function<Row, Decision<T>> rule)
             throws SQLException {
+        T answer = changeUnlocked(connection, resource, rule);
+        return answer == null && lockRow.isPresent() ? changeLocked(connection, resource, rule, lockRow.get()) : answer;
+    }
+
+    private <T> @Nullable T changeUnlocked(Connection connection, String resource, Function<Row, Decision<T>> rule)
+            throws SQLException {
         Decision<T> decision = rule.apply(read(connection, resource));
         return write(connection, resource, decision) ? decision.answer() : null;
+    }
+
+    /** Who was overtaken once may be again and again. */
+    private <T> @Nullable T changeLocked(
+            Connection connection, String resource, Function<Row, Decision<T>> rule, Sql lock) throws SQLException {
+        AtomicReference<@Nullable T> answer = new AtomicReference<>();
+        boolean isDone = Transaction.run(connection, () -> {
+            int unused = lock.count(connection, Map.of("resource", resource));
+            answer.set(changeUnlocked(connection, resource, rule));
+            return answer.get() != null;
+        });
+        return isDone ? answer.get() : null;
     }
 
     /** Writes what was decided; false if the row is no longer the one that was read. */

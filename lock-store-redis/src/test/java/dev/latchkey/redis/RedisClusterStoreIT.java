@@ -51,7 +51,7 @@ class RedisClusterStoreIT extends OnACluster
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(cluster.dsn());
+        store = new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()));
     }
 
     @AfterEach
@@ -66,6 +66,6 @@ class RedisClusterStoreIT extends OnACluster
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(cluster.dsn() + "?prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()) + "&prefix=" + UUID.randomUUID() + ":");
     }
 }

@@ -24,7 +24,7 @@ class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, Tre
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(cluster.dsn() + "?hash-tag=a-tree");
+        store = new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()) + "&hash-tag=a-tree");
     }
 
     @AfterEach
@@ -39,7 +39,7 @@ class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, Tre
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(cluster.dsn() + "?hash-tag=another-tree");
+        return new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()) + "&hash-tag=another-tree");
     }
 
     @Test

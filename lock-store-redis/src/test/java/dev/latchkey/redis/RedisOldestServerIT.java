@@ -33,7 +33,7 @@ class RedisOldestServerIT
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(server.dsn());
+        store = new RedisStore.Provider().open(PatientDsn.of(server.dsn()));
     }
 
     @AfterEach
@@ -58,7 +58,7 @@ class RedisOldestServerIT
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(server.dsn() + "?prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(PatientDsn.of(server.dsn()) + "&prefix=" + UUID.randomUUID() + ":");
     }
 
     @Test

@@ -115,12 +115,12 @@ class RedisStoreIT
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(dsn() + "?prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(dsn() + "&prefix=" + UUID.randomUUID() + ":");
     }
 
     @Override
     public String dsn() {
-        return RedisServer.sharedDsn();
+        return PatientDsn.of(RedisServer.sharedDsn());
     }
 
     @Override
