@@ -132,8 +132,9 @@ final class LineCalls {
             return renew(line, request, renewal.kept());
         }
         if (step instanceof NextStep.Promote promotion) {
-            Request asked = KeptHold.asked(request, promotion.kept().claiming(request.key()), false);
-            return promote(new UsedHold(line, promotion.kept(), request, asked), ask);
+            LocalHold hold = promotion.hold();
+            Request asked = KeptHold.asked(request, hold.kept().claiming(request.key()), false);
+            return promote(new UsedHold(line, hold, request, asked), ask);
         }
         if (step instanceof NextStep.Gone) {
             return new Response.Lost(LossReason.EXPIRED);

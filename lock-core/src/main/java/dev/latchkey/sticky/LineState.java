@@ -123,7 +123,7 @@ final class LineState {
             return new NextStep.Release(Objects.requireNonNull(keeping.takeOut()));
         }
         keeping.beginPromotion();
-        return new NextStep.Promote(own.kept());
+        return new NextStep.Promote(own);
     }
 
     /** Keeps nothing any more; returns what nobody is there to release. */

@@ -34,7 +34,7 @@ final class LineUse {
     }
 
     /** What the store is asked for a Lock that holds. */
-    record Begun(KeptHold kept, Request asked) {}
+    record Begun(LocalHold hold, Request asked) {}
 
     /**
      * Begins a request of a Lock about what it holds; null if it holds nothing here. What that may change other than its end is
@@ -52,23 +52,22 @@ final class LineUse {
         }
         Request asked = KeptHold.asked(local, used.claiming(local.key()), isSame && keeping.isKept(used));
         // Those who share it rely on its end.
-        return new Begun(used, isShared(hold) ? asked.with(LeaseChange.EXTEND) : asked);
+        return new Begun(hold, isShared(hold) ? asked.with(LeaseChange.EXTEND) : asked);
     }
 
     private boolean isShared(LocalHold own) {
         return holds.areUnderItsHold(own, System.nanoTime());
     }
 
-    /** A Lock that holds has asked the store about that; returns what it holds now, null if that has ended. */
-    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
-        LocalHold hold = holds.find(local.key());
-        if (hold == null || hold.kept() != used) {
+    /** A Lock that holds has asked the store about that; returns what it holds now, null if that has ended: then it may hold anew. */
+    Response.@Nullable Granted confirm(Request local, Request asked, LocalHold hold, Response.Granted granted) {
+        if (holds.find(local.key()) != hold) {
             return null;
         }
         long now = System.nanoTime();
         long before = hold.endNanos();
         boolean isOver = !hold.isLive(now);
-        used.renew(asked, granted, now);
+        hold.kept().renew(asked, granted, now);
         if (isOver) {
             // Others may have it by now.
             return null;

@@ -25,7 +25,7 @@ sealed interface NextStep {
     record Renew(KeptHold kept) implements NextStep {}
 
     /** What a Lock shares is to be promoted. Nobody begins to hold, and nothing is kept, until that is answered. */
-    record Promote(KeptHold kept) implements NextStep {}
+    record Promote(LocalHold hold) implements NextStep {}
 
     /** What is not kept any more is to be released. The line is busy until that is answered. */
     record Release(KeptHold kept) implements NextStep {}

@@ -165,8 +165,8 @@ final class StickyLine {
         return guarded(() -> use.begin(local));
     }
 
-    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
-        return guarded(() -> use.confirm(local, asked, used, granted));
+    Response.@Nullable Granted confirm(Request local, Request asked, LocalHold hold, Response.Granted granted) {
+        return guarded(() -> use.confirm(local, asked, hold, granted));
     }
 
     List<CompletableFuture<LossReason>> lose(KeptHold lost) {

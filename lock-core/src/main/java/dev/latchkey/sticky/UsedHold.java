@@ -10,11 +10,11 @@ import java.util.Optional;
  * A request of a Lock about what it holds, and what the store is asked for it.
  *
  * @param line of the resource
- * @param kept what it holds under
+ * @param hold what the request is about: the Lock may hold anew when it is answered
  * @param local the request of the Lock
  * @param asked the request to the store
  */
-record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
+record UsedHold(StickyLine line, LocalHold hold, Request local, Request asked) {
 
     /** Asks the store, or has it asked. */
     interface Ask<X extends Exception> {
@@ -28,7 +28,12 @@ record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
         LineUse.Begun begun = line == null ? null : line.beginUse(request);
         return line == null || begun == null
                 ? Optional.empty()
-                : Optional.of(new UsedHold(line, begun.kept(), request, begun.asked()));
+                : Optional.of(new UsedHold(line, begun.hold(), request, begun.asked()));
+    }
+
+    /** What it holds under. */
+    KeptHold kept() {
+        return hold.kept();
     }
 
     /** Whether other Locks of this process that share the hold stand in the way. */
@@ -55,19 +60,19 @@ record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {
 
     /** It may last longer than is known here: its release is to be real. */
     void notAnswered() {
-        line.keepNoMore(kept);
+        line.keepNoMore(kept());
     }
 
     /** What the Lock is answered. */
     Response settle(Response response) {
         if (response instanceof Response.Lost lost) {
-            line.lose(local.key(), kept).forEach(told -> told.complete(lost.reason()));
+            line.lose(local.key(), kept()).forEach(told -> told.complete(lost.reason()));
             return response;
         }
         if (!(response instanceof Response.Granted granted)) {
             return response;
         }
-        Response.Granted answer = line.confirm(local, asked, kept, granted);
+        Response.Granted answer = line.confirm(local, asked, hold, granted);
         return answer == null ? new Response.Lost(LossReason.RELEASED_ELSEWHERE) : answer;
     }
 }

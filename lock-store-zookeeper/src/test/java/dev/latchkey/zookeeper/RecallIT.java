@@ -20,6 +20,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How the holder of a sticky lock hears of recalls and of the end of its node, wherever that is and whoever may write to it. */
 class RecallIT extends BesideRivals {
@@ -79,6 +81,27 @@ class RecallIT extends BesideRivals {
 
             assertThat(rival.tryAcquire(LIMIT)).isTrue();
             assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+        }
+    }
+
+    /** The client has one set of watches for both stores. */
+    @ParameterizedTest
+    @ValueSource(strings = {"..", "a/b ~\u0001\n", "-x-0000000001", "\u00fc"})
+    void givenAnOddNameBelowTheRootOfAll_whenAnotherStoreOfTheClientAsks_thenItIsGivenBack(String name)
+            throws Exception {
+        ZooKeeper client = Nodes.connect(server.address().toString(), 60_000);
+        try (ZooKeeperStore one = ZooKeeperStore.builder(client).root("/").build();
+                ZooKeeperStore two = ZooKeeperStore.builder(client).root("/").build()) {
+            Lock lock = new LockFactory(one).lock(name).ttl(TTL).sticky(STICKY).create();
+            long token = used(lock);
+            Lock rival = new LockFactory(two).createLock(name, TTL);
+
+            assertThat(rival.tryAcquire(LIMIT)).isTrue();
+
+            assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+            assertThat(lock.tryAcquire()).isFalse();
+        } finally {
+            client.close();
         }
     }
 
