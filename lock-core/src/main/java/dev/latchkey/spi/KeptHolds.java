@@ -69,8 +69,15 @@ public final class KeptHolds {
         }
     }
 
-    /** The resources that were asked for last. */
+    /** The resources that were asked for last, the one that was asked for most lately at the end. */
     private static final class LastRecalls extends LinkedHashMap<String, Long> {
+
+        @Override
+        public @Nullable Long put(String name, Long nanos) {
+            // One that is there already would stay where it is.
+            remove(name);
+            return super.put(name, nanos);
+        }
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
@@ -230,11 +237,24 @@ public final class KeptHolds {
      * @param fencingToken one of the tokens of that hold, granted or reserved
      */
     public void forced(String name, long fencingToken) {
+        forced(name, fencingToken, "");
+    }
+
+    /**
+     * As {@link #forced(String, long)}, unless the hold is there still: the message was about another one with such a token.
+     *
+     * @param name what messages call its resource
+     * @param fencingToken one of the tokens of that hold, granted or reserved
+     * @param holder the {@linkplain Key#token() token of the key} that holds the resource now; anything else if nobody does
+     */
+    public void forced(String name, long fencingToken, String holder) {
         ConcurrentMap<String, Kept> ofResource = holds.get(name);
         if (ofResource != null) {
-            ofResource.values().stream()
-                    .filter(kept -> kept.hasToken(fencingToken))
-                    .forEach(kept -> kept.lost.complete(LossReason.FORCED));
+            ofResource.forEach((token, kept) -> {
+                if (kept.hasToken(fencingToken) && !token.equals(holder)) {
+                    kept.lost.complete(LossReason.FORCED);
+                }
+            });
         }
     }
 

@@ -10,12 +10,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class KeptHoldsTest {
 
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final int MANY = 10_000;
+    private static final int REMEMBERED = 1_000;
 
     private final KeptHolds kept = new KeptHolds();
 
@@ -63,6 +65,18 @@ class KeptHoldsTest {
 
         assertThat(isRecalled(watch(Key.of("a"), Lease.timed(sent, TTL)))).isTrue();
         assertThat(isRecalled(watch(Key.of("b"), Lease.timed(sent, TTL)))).isFalse();
+    }
+
+    /** Of so many the last recalls are remembered, and one that was recalled long before as well is among these. */
+    @Test
+    void givenARequestOnItsWay_whenItIsRecalledAgainAfterManyOthers_thenTheHoldIsRecalled() {
+        kept.recall("a");
+        IntStream.range(1, REMEMBERED).forEach(i -> kept.recall("other-" + i));
+        long sent = System.nanoTime();
+        kept.recall("a");
+        kept.recall("one more");
+
+        assertThat(isRecalled(watch(Key.of("a"), Lease.timed(sent, TTL)))).isTrue();
     }
 
     @Test
@@ -171,5 +185,18 @@ class KeptHoldsTest {
 
         assertThat(kept.size()).isLessThan(MANY / 4);
         assertThat(isRecalled(lease)).isTrue();
+    }
+
+    /** The message was about another hold that had such a token: that of a table with the same name, say. */
+    @Test
+    void givenAHoldThatIsThereStill_whenAnEndByForceIsToldOfOneWithItsToken_thenOnlyTheOthersAreLost() {
+        Key holder = Key.of("a");
+        Lease held = watch(holder);
+        Lease gone = watch(Key.of("a"));
+
+        kept.forced("a", 1, holder.token());
+
+        assertThat(isDone(held.lost().orElseThrow())).isFalse();
+        assertThat(isDone(gone.lost().orElseThrow())).isTrue();
     }
 }

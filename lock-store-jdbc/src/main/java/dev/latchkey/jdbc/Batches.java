@@ -83,16 +83,18 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
                 : null;
     }
 
-    /** Has those told who only keep what stands in the way. */
+    /** Has those told who only keep what stands in the way, and notes that: who has had the time to answer is in use. */
     private static void recall(Connection connection, Statements statements, Map<String, Row> rows, List<Judged> judged)
             throws SQLException {
         for (Judged one : judged) {
-            boolean isKept = one.decision.answer() instanceof Response.Conflicted
-                    && new Recall(row(rows, one.request.key()), one.request).isOfSticky();
-            if (isKept) {
-                statements
-                        .ofSticky()
-                        .recall(connection, ResourceName.of(one.request.key().resource()));
+            String name = ResourceName.of(one.request.key().resource());
+            Recall recall = new Recall(row(rows, one.request.key()), one.request);
+            if (one.decision.answer() instanceof Response.Conflicted && recall.isOfSticky()) {
+                if (recall.isNew()) {
+                    // If the row has changed meanwhile, the next attempt does it.
+                    boolean unused = statements.write(connection, name, Decision.write(false, recall.noted()));
+                }
+                statements.ofSticky().recall(connection, name);
             }
         }
     }

@@ -87,26 +87,6 @@ final class HoldWork {
         };
     }
 
-    /**
-     * As {@link #delete}, for the key of a sticky hold, which claims the fencing token that was used last. Done twice, it answers
-     * the same: nobody else leaves that token behind.
-     */
-    static Work<Boolean> deleteSticky(Key key, Pruning pruning) {
-        OptionalLong claim = exclusiveClaim(key);
-        if (claim.isEmpty()) {
-            return delete(key, pruning);
-        }
-        String name = ResourceName.of(key.resource());
-        long used = claim.getAsLong();
-        return (connection, statements) -> {
-            Boolean wasHolder = statements.ofSticky().release(connection, name, key.token(), used)
-                    ? Boolean.TRUE
-                    : statements.change(connection, name, row -> Rules.deleteSticky(row, key, used));
-            pruning.ifDue(connection, statements);
-            return wasHolder;
-        };
-    }
-
     /** The token comes with no answer: it is the one after that of the hold which ends. */
     static Work<Optional<Response.Granted>> handOff(Key from, long fencingToken, Request next, Pruning pruning) {
         Map<String, Object> values = Map.of(

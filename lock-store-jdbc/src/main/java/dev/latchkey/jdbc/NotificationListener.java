@@ -2,6 +2,7 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.ReleaseSubscriptions;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,6 +34,7 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
 
     private static final String NO_CONNECTION = "the pool had no connection to spare";
 
+    private final Database database;
     private final Connections connections;
     private final String channel;
     private final KeptHolds kept;
@@ -43,8 +45,9 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
     private final AtomicReference<@Nullable CountDownLatch> hearing = new AtomicReference<>();
     private volatile String problem = "not yet";
 
-    NotificationListener(Connections connections, String channel, KeptHolds kept) {
-        this.connections = connections;
+    NotificationListener(Database database, String channel, KeptHolds kept) {
+        this.database = database;
+        this.connections = database.connections();
         this.channel = channel;
         this.kept = kept;
     }
@@ -61,7 +64,9 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
             begin(mine, announcements);
             wakeups.listening();
             while (wakeups.isWanted() && !rests()) {
-                announcements.await().forEach(message -> hear(message, wakeups));
+                for (String message : announcements.await()) {
+                    hear(message, announcements.connection(), wakeups);
+                }
             }
             return ended(mine);
         } catch (NoConnectionException e) {
@@ -102,10 +107,20 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         }
     }
 
-    private void hear(String message, ReleaseSubscriptions wakeups) {
-        if (!StickyStatements.hear(message, kept)) {
+    private void hear(String message, Connection connection, ReleaseSubscriptions wakeups) throws SQLException {
+        Optional<StickyStatements.ForcedEnd> end = StickyStatements.forcedEnd(message);
+        if (end.isPresent()) {
+            hear(end.get(), connection);
+        } else if (!StickyStatements.hear(message, kept)) {
             wakeups.wake(message);
         }
+    }
+
+    /** It may be about the table of another schema that has the same name, and so the same channel: the row tells. */
+    private void hear(StickyStatements.ForcedEnd end, Connection connection) throws SQLException {
+        Row row = database.statements(end.resource()).read(connection, end.resource());
+        String holder = row.writer().map(Row.Writer::token).orElse(Row.NOBODY);
+        kept.forced(end.resource(), end.fencingToken(), holder);
     }
 
     /** Whether all messages arrive. Behind a pooler they may not: who waits may be told all the same, but asks. */

@@ -49,6 +49,11 @@ final class PostgresNotifications implements AutoCloseable {
         }
     }
 
+    /** What it listens on, for statements between two waits. */
+    Connection connection() {
+        return connection;
+    }
+
     /** Whether the server's session is this connection's own, so that all that it is notified of arrives here. */
     boolean isOfOwnSession() {
         return isOfOwnSession;

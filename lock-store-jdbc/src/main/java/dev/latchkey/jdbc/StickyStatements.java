@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -73,17 +74,23 @@ final class StickyStatements {
         }
     }
 
-    /** Handles a message, if it is about sticky holds. No name of a resource in the table begins like one. */
+    /** Handles a message, if it is about the recall of sticky holds. No name of a resource in the table begins like one. */
     static boolean hear(String message, KeptHolds kept) {
-        if (message.startsWith(RECALL)) {
+        boolean isRecall = message.startsWith(RECALL);
+        if (isRecall) {
             kept.recall(message.substring(RECALL.length()));
-            return true;
         }
+        return isRecall;
+    }
+
+    /** What a message says that has ended by force. */
+    record ForcedEnd(String resource, long fencingToken) {}
+
+    /** What a message says that has ended by force; empty if it is about something else. */
+    static Optional<ForcedEnd> forcedEnd(String message) {
         Matcher end = END.matcher(message);
-        if (end.matches()) {
-            kept.forced(end.group(2), Long.parseLong(end.group(1)));
-            return true;
-        }
-        return false;
+        return end.matches()
+                ? Optional.of(new ForcedEnd(end.group(2), Long.parseLong(end.group(1))))
+                : Optional.empty();
     }
 }

@@ -7,6 +7,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.RemoteLock;
@@ -17,7 +18,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -179,6 +182,27 @@ class PostgreSqlStickyFaultsIT {
         assertThat(lock.release()).isTrue();
     }
 
+    @Test
+    void givenInUseAndRecalled_whenARivalTriesItWithAnother_thenTheStoreTellsItNotToWait() throws Exception {
+        Lock lock = sticky(locks);
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(withAnother().tryAcquire()).isFalse();
+
+        assertThat(number("SELECT count(*) FROM latchkey_lock WHERE holder LIKE '%|~1%'"))
+                .as("the row shows when it was recalled, by which later attempts go")
+                .isEqualTo(1);
+        long before = number("SELECT version FROM latchkey_lock WHERE resource = '" + RESOURCE + "'");
+        assertThat(withAnother().tryAcquire()).isFalse();
+        assertThat(number("SELECT version FROM latchkey_lock WHERE resource = '" + RESOURCE + "'"))
+                .isEqualTo(before);
+        assertThat(lock.release()).isTrue();
+    }
+
+    private Lock withAnother() {
+        return rivals.all(List.of(RESOURCE, "another")).ttl(SHORT_TTL).create();
+    }
+
     /** It is a hint: it costs a request, and nothing else. */
     @Test
     void givenKept_whenRecalledForNobody_thenItIsGivenBackAndAcquiredAnew() throws Exception {
@@ -264,6 +288,65 @@ class PostgreSqlStickyFaultsIT {
         assertThat(rivals.forceRelease(RESOURCE, shown)).isTrue();
 
         assertThat(lost.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
+    }
+
+    /** Both notify on the same channel, and the ranges of their fencing tokens may overlap. */
+    @Test
+    void givenATableOfTheSameNameInAnotherSchema_whenItsHoldIsForced_thenThisHolderIsNotTold() throws Exception {
+        execute("CREATE SCHEMA tenant");
+        try (JdbcStore store = Stores.open(server.dsn());
+                LockFactory here = new LockFactory(store);
+                LockFactory there = LockFactory.connect(server.jdbcUrl() + "&currentSchema=tenant")) {
+            Lock lock = sticky(here);
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(sticky(there).tryAcquire()).isTrue();
+            execute("UPDATE tenant.latchkey_lock SET fencing_token = mine.fencing_token,"
+                    + " promoter_until = mine.promoter_until FROM public.latchkey_lock AS mine"
+                    + " WHERE latchkey_lock.resource = mine.resource");
+
+            assertThat(there.forceRelease(RESOURCE, lock.fencingToken().orElseThrow()))
+                    .isTrue();
+
+            awaitHeard(store);
+            assertThat(lock.isExpired()).isFalse();
+            assertThat(lock.release()).isTrue();
+        }
+    }
+
+    /** Messages arrive in the order in which they were sent. */
+    private void awaitHeard(JdbcStore store) throws Exception {
+        try (ReleaseSubscription marker = store.watch("marker")) {
+            CompletionStage<?> heard = marker.next();
+            execute("SELECT pg_notify('latchkey_lock', 'marker')");
+            heard.toCompletableFuture().get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    /** The rival has it by the time the release is sent again, which could not tell who has ended the hold. */
+    @Test
+    void givenARivalWaits_whenTheReleaseIsNotAnswered_thenItIsNotSaidThatTheHoldWasLost() throws Exception {
+        Lock lock = sticky(locks);
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
+        BackgroundCall<Boolean> wait = BackgroundCall.start(() -> rival.tryAcquire(TimeLimits.LIMIT));
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> number("SELECT sum(waited) FROM latchkey_lock") == 1);
+        CompletableFuture<Void> lost = proxy.loseReplyTo("promoter_until = 0, token = '-'");
+
+        String answer = answerOf(lock);
+
+        assertThat(lost).isCompleted();
+        assertThat(answer).as("the hold lasted until its release").isNotEqualTo("was lost");
+        assertThat(wait.result()).isTrue();
+        assertThat(rival.isAcquired()).isTrue();
+        assertThat(rival.release()).isTrue();
+    }
+
+    private static String answerOf(Lock released) {
+        try {
+            return released.release() ? "was held" : "was lost";
+        } catch (LockStorageException e) {
+            return "not known";
+        }
     }
 
     @Test
