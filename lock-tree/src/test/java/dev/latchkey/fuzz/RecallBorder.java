@@ -2,7 +2,6 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
@@ -21,14 +20,13 @@ import java.util.function.Supplier;
  * The store as the process of one factory sees it over a network: requests are lost, come late or twice, and so do recalls. The
  * process may die: nothing it sends arrives any more.
  */
-final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore, AsyncStore {
+final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore {
 
     private final World world;
     private final InMemoryStore store;
     private final Network network;
     private final int faultIn;
     private final Plant plant;
-    private final boolean isAsync;
     private boolean dead;
     private boolean renews;
 
@@ -43,7 +41,6 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore,
         this.network = new Network(world, faultIn);
         this.faultIn = faultIn;
         this.plant = plant;
-        this.isAsync = world.oneIn(2);
     }
 
     void dies() {
@@ -82,35 +79,6 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore,
     @Override
     public boolean delete(Key key) {
         return call("delete", key, false, () -> store.delete(key));
-    }
-
-    /** Not used: sticky Locks wait for a grant. */
-    @Override
-    public CompletionStage<Response> saveAsync(Request request, long proposal) {
-        throw new UnsupportedOperationException();
-    }
-
-    /** Arrives at any later time, and so does the answer. */
-    @Override
-    public CompletionStage<Boolean> deleteAsync(Key key) {
-        world.note("-> delete, without waiting");
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        Network.Fate fate = dead ? Network.Fate.NOT_SENT : network.fate(false);
-        world.late(() -> {
-            boolean arrives = !dead && (fate.arrivesNow() || fate.arrivesLate());
-            boolean released = arrives && store.delete(key);
-            if (arrives && fate.isAnswered()) {
-                world.late(() -> answer.complete(released));
-            } else {
-                answer.completeExceptionally(network.failure(key.resource(), fate));
-            }
-        });
-        return answer;
-    }
-
-    @Override
-    public <T> Optional<T> capability(Class<T> type) {
-        return type == AsyncStore.class && !isAsync ? Optional.empty() : RecallableStore.super.capability(type);
     }
 
     @Override
