@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class RedisCancellationIT extends WithAStore {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(60);
-    private static final Duration SHORT_TTL = Duration.ofMillis(900);
+    private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(900));
     private static final String RESOURCE = "report";
 
     private Lock renewed() {
@@ -169,8 +170,8 @@ class RedisCancellationIT extends WithAStore {
         Awaitility.await().until(() -> keys.commands().getOrDefault("evalsha", 0L) >= 4);
         Duration fourRenewals = Duration.ofNanos(System.nanoTime() - start);
 
-        // One chain takes a third of the TTL for each; a second one would halve that.
-        assertThat(fourRenewals).isGreaterThan(SHORT_TTL.dividedBy(3).multipliedBy(3));
+        // One chain takes a third of the TTL for each; of two, all four would take two thirds at most. One may be late.
+        assertThat(fourRenewals).isGreaterThan(SHORT_TTL.dividedBy(3).multipliedBy(2));
         assertThat(lock.release()).isTrue();
         assertNothingGoesOn();
     }

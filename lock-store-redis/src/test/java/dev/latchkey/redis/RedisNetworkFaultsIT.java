@@ -200,7 +200,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         proxy.silence();
 
         Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
-        assertThat(rival.tryAcquire(Duration.ofSeconds(20))).isTrue();
+        assertThat(rival.tryAcquire(TimeLimits.LIMIT)).isTrue();
         assertThat(renewed.isExpired()).isTrue();
         assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.STORE_UNREACHABLE);
         proxy.heal();

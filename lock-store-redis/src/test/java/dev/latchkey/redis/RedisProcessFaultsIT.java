@@ -28,8 +28,8 @@ class RedisProcessFaultsIT extends OnOneServer {
         WAITER_THEN_HOLDER
     }
 
-    private static final Duration TTL = Duration.ofSeconds(2);
-    private static final Duration LONG_WAIT = Duration.ofSeconds(60);
+    private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(2));
+    private static final Duration LONG_WAIT = TTL.multipliedBy(8).plus(TimeLimits.LIMIT);
     private static final String RESOURCE = "report";
 
     private LockFactory locks;

@@ -13,7 +13,7 @@ abstract class WithAStore extends OnOneServer {
 
     @BeforeEach
     void openStore() {
-        store = open(server.dsn());
+        store = open(PatientDsn.of(server.dsn()));
         locks = new LockFactory(store);
         keys = new RedisKeys(server);
     }
