@@ -275,7 +275,7 @@ final class LineCalls {
 
     /** A hold may end by its time, without a release that would end what is recalled. */
     private void lookAgain(StickyLine line, String resource, KeptHold recalled) {
-        long nanos = line.lastEndNanos(recalled) - System.nanoTime();
+        long nanos = line.nextEndNanos(recalled) - System.nanoTime();
         if (nanos > 0) {
             var unused = threads.alarmIn(nanos, () -> lookAgain(line, resource, recalled));
         } else if (line.endOverdue(recalled)) {

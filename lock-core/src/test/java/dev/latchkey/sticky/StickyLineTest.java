@@ -31,8 +31,7 @@ class StickyLineTest {
         Response.Granted granted = granted(asked.ttl());
         assertThat(line.begin(request)).isInstanceOf(NextStep.Ask.class);
         Response.Granted first = line.granted(request, asked, new KeptHold(asked, granted, Request::reservedTokens));
-        Request renewal =
-                request(key.claiming(Optional.of(new Key.Held(LockMode.EXCLUSIVE, first.fencingToken()))));
+        Request renewal = request(key.claiming(Optional.of(new Key.Held(LockMode.EXCLUSIVE, first.fencingToken()))));
         LineUse.Begun begun = Objects.requireNonNull(line.beginUse(renewal));
         assertThat(line.release(key)).isInstanceOf(NextStep.Holds.class);
         assertThat(line.begin(request)).isInstanceOf(NextStep.Holds.class);
@@ -50,8 +49,8 @@ class StickyLineTest {
     }
 
     private static Response.Granted granted(Duration ttl) {
-        Lease lease = new Lease(
-                OptionalLong.of(System.nanoTime()), ttl, Optional.empty(), Lease.ALWAYS, Optional.empty());
+        Lease lease =
+                new Lease(OptionalLong.of(System.nanoTime()), ttl, Optional.empty(), Lease.ALWAYS, Optional.empty());
         return new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
     }
 }
