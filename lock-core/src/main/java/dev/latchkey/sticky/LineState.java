@@ -259,10 +259,10 @@ final class LineState {
         return keeping.recall(recalled, now) && endIdle(now);
     }
 
-    /** Until when those who hold under a hold of the store may rely on that; now if nobody does. */
-    long lastEndNanos(KeptHold used) {
+    /** When one of those who hold under a hold of the store ends by time; now if nobody does. */
+    long nextEndNanos(KeptHold used) {
         long now = System.nanoTime();
-        return now + holds.nanosToLastEnd(used, now);
+        return now + holds.nanosToNextEnd(used, now);
     }
 
     /** Ends what is over by time under a hold that is not kept. Returns whether that is to be released. */

@@ -93,12 +93,12 @@ final class LocalHolds {
         return next;
     }
 
-    /** How long one of them may last; zero or less if none does. */
-    long nanosToLastEnd(KeptHold kept, long now) {
+    /** How long none under a hold of the store ends by time; zero if there is none. */
+    long nanosToNextEnd(KeptHold kept, long now) {
         return holds.stream()
                 .filter(hold -> hold.kept() == kept && hold.isLive(now))
                 .mapToLong(hold -> hold.nanosToEnd(now))
-                .max()
+                .min()
                 .orElse(0);
     }
 }

@@ -34,7 +34,7 @@ final class RecallListener {
 
     /** A hold may end by its time, without a release that would end what is recalled. */
     private void lookAgain(StickyLine line, KeptHold recalled) {
-        long nanos = line.lastEndNanos(recalled) - System.nanoTime();
+        long nanos = line.nextEndNanos(recalled) - System.nanoTime();
         if (nanos > 0) {
             var unused = threads.alarmIn(nanos, () -> lookAgain(line, recalled));
         } else if (line.endOverdue(recalled)) {

@@ -133,8 +133,8 @@ final class StickyLine {
         return guarded(() -> state.recall(recalled));
     }
 
-    long lastEndNanos(KeptHold used) {
-        return guarded(() -> state.lastEndNanos(used));
+    long nextEndNanos(KeptHold used) {
+        return guarded(() -> state.nextEndNanos(used));
     }
 
     boolean endOverdue(KeptHold used) {
