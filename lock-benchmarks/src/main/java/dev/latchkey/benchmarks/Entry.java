@@ -57,8 +57,8 @@ final class Entry implements AutoCloseable {
     }
 
     /** Takes a turn that does not count. */
-    void warmUp(Meter meter, Pace pace) {
-        take(meter, pace).ifPresent(turn -> warmUps.add(turn.cyclesPerPace()));
+    void warmUp(Meter meter, MachineSpeed machineSpeed) {
+        take(meter, machineSpeed).ifPresent(turn -> warmUps.add(turn.cyclesPerRoundTrip()));
     }
 
     /** Whether the last turns that do not count were no faster than those before, or it is out of the race. */
@@ -92,20 +92,20 @@ final class Entry implements AutoCloseable {
         }
     }
 
-    void turn(Meter meter, Pace pace) {
-        take(meter, pace).ifPresent(turns::add);
+    void turn(Meter meter, MachineSpeed machineSpeed) {
+        take(meter, machineSpeed).ifPresent(turns::add);
     }
 
-    private Optional<MeasuredTurn> take(Meter meter, Pace pace) {
+    private Optional<MeasuredTurn> take(Meter meter, MachineSpeed machineSpeed) {
         if (cut != null) {
             return Optional.empty();
         }
         try {
-            double just = pace.read();
+            double speed = machineSpeed.read();
             Meter.Reading before = meter.read();
             List<ContenderProcess.Turn> done = turn(processes, effort.turn(), Long.MAX_VALUE);
             return Optional.of(
-                    MeasuredTurn.of(just, done, effort.turn(), meter.read().since(before)));
+                    MeasuredTurn.of(speed, done, effort.turn(), meter.read().since(before)));
         } catch (CutException e) {
             cut("turn " + (turns.size() + 1) + ": " + e.getMessage());
             return Optional.empty();

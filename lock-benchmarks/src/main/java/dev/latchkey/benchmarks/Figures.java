@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Figures(String store, Setting setting, List<Measured> tables) {
 
-    /** How many times as fast the last turns may be as the first, each beside the pace of the machine. */
+    /** How many times as fast the last turns may be as the first, each beside the speed of the machine. */
     private static final double STEADY = 1.15;
 
     /** Of how many turns at each end the median is compared. */
@@ -33,11 +33,11 @@ record Figures(String store, Setting setting, List<Measured> tables) {
     }
 
     /** How fast the machine was before each turn; empty in figures that are older than it. */
-    DoubleSummaryStatistics paces() {
+    DoubleSummaryStatistics machineSpeeds() {
         return tables.stream()
                 .flatMap(table -> table.rows().stream())
                 .flatMap(row -> row.turns().stream())
-                .map(MeasuredTurn::pace)
+                .map(MeasuredTurn::machineSpeed)
                 .filter(Objects::nonNull)
                 .mapToDouble(Double::doubleValue)
                 .summaryStatistics();
@@ -121,13 +121,13 @@ record Figures(String store, Setting setting, List<Measured> tables) {
                     .orElse(Double.NaN);
         }
 
-        /** How many times as fast the last turns were as the first, beside the pace of the machine; 1 if there are too few to tell. */
+        /** How many times as fast the last turns were as the first, beside the speed of the machine; 1 if there are too few to tell. */
         double trend() {
             int done = turns.size();
             return done < 2 * END
                     ? 1
-                    : median(turns.subList(done - END, done), MeasuredTurn::cyclesPerPace)
-                            / median(turns.subList(0, END), MeasuredTurn::cyclesPerPace);
+                    : median(turns.subList(done - END, done), MeasuredTurn::cyclesPerRoundTrip)
+                            / median(turns.subList(0, END), MeasuredTurn::cyclesPerRoundTrip);
         }
 
         double fairness() {

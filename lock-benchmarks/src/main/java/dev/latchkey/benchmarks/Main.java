@@ -128,7 +128,7 @@ final class Main implements Callable<Integer> {
         if (!unsteady.isEmpty()) {
             System.err.println(
                     "benchmark: " + contest.store() + " is not written, because the last five turns were faster"
-                            + " than the first five by more than 15 %, beside the pace of the machine: "
+                            + " than the first five by more than 15 %, beside the speed of the machine: "
                             + String.join("; ", unsteady)
                             + ". Run it again on a machine without other load");
         } else if (writes()) {

@@ -9,21 +9,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * One turn of a contender.
  *
- * @param pace of the machine just before; null in figures that are older than it
+ * @param machineSpeed round trips of a byte per second just before; null in figures that are older than it
  * @param cpuMicrosPerCycle of clients and servers; null where that of the servers cannot be known
  * @param requestsPerCycle null where the servers do not count them
  * @param overlaps how often one was let in while another was inside
  */
 record MeasuredTurn(
         double cyclesPerSecond,
-        @Nullable Double pace,
+        @Nullable Double machineSpeed,
         List<Long> cyclesPerThread,
         @Nullable Double cpuMicrosPerCycle,
         @Nullable Double requestsPerCycle,
         long overlaps,
         Times times) {
 
-    static MeasuredTurn of(double pace, List<ContenderProcess.Turn> processes, Duration length, Meter.Reading servers) {
+    static MeasuredTurn of(
+            double machineSpeed, List<ContenderProcess.Turn> processes, Duration length, Meter.Reading servers) {
         List<Long> perThread = processes.stream()
                 .flatMap(process -> process.cyclesPerThread().stream())
                 .toList();
@@ -34,7 +35,7 @@ record MeasuredTurn(
         processes.forEach(process -> latencies.add(process.latencies()));
         return new MeasuredTurn(
                 cycles * 1e9 / length.toNanos(),
-                pace,
+                machineSpeed,
                 perThread,
                 perCycle(servers.cpuNanos(), cpuNanos, 1e3 * cycles),
                 perCycle(servers.requests(), 0, (double) cycles),
@@ -47,8 +48,8 @@ record MeasuredTurn(
     }
 
     /** Its speed beside that of the machine, which gets faster and slower by itself. */
-    double cyclesPerPace() {
-        return pace == null ? cyclesPerSecond : cyclesPerSecond / pace;
+    double cyclesPerRoundTrip() {
+        return machineSpeed == null ? cyclesPerSecond : cyclesPerSecond / machineSpeed;
     }
 
     /** Fewest through most cycles of a thread. */

@@ -54,12 +54,12 @@ final class Page {
                             .collect(Collectors.joining(", ")));
         }
         row(rows, "turns", setting.turns() + " of " + setting.turnMillis() + " ms, in alternation; medians");
-        DoubleSummaryStatistics paces = figures.paces();
-        if (paces.getCount() > 0) {
+        DoubleSummaryStatistics machineSpeeds = figures.machineSpeeds();
+        if (machineSpeeds.getCount() > 0) {
             row(
                     rows,
-                    "pace",
-                    number(paces.getMin()) + "–" + number(paces.getMax())
+                    "speed of the machine",
+                    number(machineSpeeds.getMin()) + "–" + number(machineSpeeds.getMax())
                             + " round trips/s of a byte between two threads");
         }
         return rows.toString();

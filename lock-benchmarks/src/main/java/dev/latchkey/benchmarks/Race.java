@@ -38,7 +38,7 @@ final class Race {
         Placement.ALL_PROCESSORS.enter();
         Set<Long> others = Meter.children();
         List<Entry> entries = new ArrayList<>();
-        try (Pace pace = new Pace();
+        try (MachineSpeed machineSpeed = new MachineSpeed();
                 Servers servers = contest.start(table)) {
             Meter meter = new Meter(servers, others);
             for (Contender contender : table.contenders()) {
@@ -48,10 +48,10 @@ final class Race {
             }
             table.placement().enter();
             for (int i = 0; i < effort.mostWarmUpTurns() && !entries.stream().allMatch(Entry::isWarm); i++) {
-                entries.forEach(entry -> entry.warmUp(meter, pace));
+                entries.forEach(entry -> entry.warmUp(meter, machineSpeed));
             }
             for (int i = 0; i < effort.turns(); i++) {
-                entries.forEach(entry -> entry.turn(meter, pace));
+                entries.forEach(entry -> entry.turn(meter, machineSpeed));
             }
             return new Figures.Measured(
                     table.name(),

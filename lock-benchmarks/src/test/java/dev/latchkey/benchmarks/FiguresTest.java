@@ -29,7 +29,7 @@ class FiguresTest {
 
     @Test
     void givenAMachineThatGetsFasterByAsMuch_thenSteady() {
-        Figures.Row row = row(turns(FASTER_AND_FASTER, FASTER_AND_FASTER));
+        Figures.Row row = row(measured(FASTER_AND_FASTER, FASTER_AND_FASTER));
 
         assertThat(row.trend()).isEqualTo(1);
         assertThat(table(row).unsteady()).isEmpty();
@@ -40,7 +40,7 @@ class FiguresTest {
         double[] slower = IntStream.range(0, 14).mapToDouble(i -> 140 - 3 * i).toArray();
         double[] even = IntStream.range(0, 14).mapToDouble(i -> 100).toArray();
 
-        assertThat(row(turns(even, slower)).trend()).isGreaterThan(1.15);
+        assertThat(row(measured(even, slower)).trend()).isGreaterThan(1.15);
     }
 
     @Test
@@ -75,14 +75,14 @@ class FiguresTest {
         return new Figures.Row("peer", Contender.Role.PEER, Contender.Mode.EXCLUSIVE, "", turns, null);
     }
 
-    private static List<MeasuredTurn> turns(double[] cyclesPerSecond, double[] paces) {
-        return IntStream.range(0, paces.length)
-                .mapToObj(i -> turn(cyclesPerSecond[i], paces[i]))
+    private static List<MeasuredTurn> measured(double[] cyclesPerSecond, double[] machineSpeeds) {
+        return IntStream.range(0, machineSpeeds.length)
+                .mapToObj(i -> turn(cyclesPerSecond[i], machineSpeeds[i]))
                 .toList();
     }
 
-    private static MeasuredTurn turn(double cyclesPerSecond, @Nullable Double pace) {
+    private static MeasuredTurn turn(double cyclesPerSecond, @Nullable Double machineSpeed) {
         return new MeasuredTurn(
-                cyclesPerSecond, pace, List.of(1L), null, null, 0, MeasuredTurn.Times.of(new Latencies()));
+                cyclesPerSecond, machineSpeed, List.of(1L), null, null, 0, MeasuredTurn.Times.of(new Latencies()));
     }
 }

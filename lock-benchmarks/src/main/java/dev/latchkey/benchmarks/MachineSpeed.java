@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  * thread, as the cycles of locks do. A virtual machine gets slower and faster by what its neighbours do; its own counters do not
  * tell.
  */
-final class Pace implements Closeable {
+final class MachineSpeed implements Closeable {
 
     /** Long enough to come out within a few hundredths each time. */
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -24,8 +24,8 @@ final class Pace implements Closeable {
     private final Pipe back = open();
     private final ByteBuffer one = ByteBuffer.allocateDirect(1);
 
-    Pace() {
-        Thread echo = new Thread(this::echo, "pace-echo");
+    MachineSpeed() {
+        Thread echo = new Thread(this::echo, "machine-speed-echo");
         echo.setDaemon(true);
         echo.start();
         for (int i = 0; i < WARM_UPS; i++) {
