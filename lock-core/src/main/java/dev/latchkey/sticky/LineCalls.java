@@ -189,7 +189,9 @@ final class LineCalls {
                 releases.releaseLater(line, line.notRenewed(kept));
             }
         }
-        return line.renewed(request, asked, kept, response);
+        Response answer = line.renewed(request, asked, kept, response);
+        recalls.begun(line, kept);
+        return answer;
     }
 
     /** Releases what a Lock holds, or keeps it for the next; asks the store about a key that holds nothing here. */

@@ -1,6 +1,7 @@
 package dev.latchkey.sticky;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.threads.FactoryThreads;
@@ -85,7 +86,14 @@ final class LineReleases {
         if (async.isPresent()) {
             try {
                 CompletableFuture<Boolean> answer = async.get().deleteAsync(key).toCompletableFuture();
-                var unused = answer.whenComplete((released, failure) -> settle(ttl, failure, end));
+                var unused = answer.whenComplete((released, failure) -> {
+                    if (isUnsent(failure)) {
+                        // Until there is a connection again, or its time is over.
+                        releaseOnAThread(ttl, key, end);
+                    } else {
+                        settle(ttl, failure, end);
+                    }
+                });
                 return ended;
             } catch (RuntimeException | Error e) {
                 // It may not have been sent: a thread sends it, which does no harm twice.
@@ -115,13 +123,19 @@ final class LineReleases {
             end.run();
         } finally {
             if (failure != null) {
-                failed(
-                        ttl,
-                        failure instanceof CompletionException && failure.getCause() != null
-                                ? failure.getCause()
-                                : failure);
+                failed(ttl, unwrapped(failure));
             }
         }
+    }
+
+    private static boolean isUnsent(@Nullable Throwable failure) {
+        return failure != null
+                && unwrapped(failure) instanceof LockStorageException storage
+                && storage.failure() == LockStorageException.Failure.NOT_SENT;
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /** Releases something of which a failure is not to hide what else there is to tell, or do. */

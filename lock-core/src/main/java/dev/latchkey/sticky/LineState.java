@@ -1,10 +1,10 @@
 package dev.latchkey.sticky;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -241,7 +241,7 @@ final class LineState {
             first = waiters.first();
         }
         // If the first needs something else, it sees to that itself.
-        waiters.wakeFirst(holds.admit(LockMode.EXCLUSIVE, now));
+        waiters.wakeFirst(first != null && holds.admit(first.request().mode(), now));
         return true;
     }
 
@@ -259,10 +259,11 @@ final class LineState {
         return keeping.recall(recalled, now) && endIdle(now);
     }
 
-    /** When one of those who hold under a hold of the store ends by time; now if nobody does. */
-    long nextEndNanos(KeptHold used) {
+    /** When one of those who hold under a hold of the store ends by time; empty if nobody does. */
+    OptionalLong nextEndNanos(KeptHold used) {
         long now = System.nanoTime();
-        return now + holds.nanosToNextEnd(used, now);
+        long rest = holds.nanosToNextEnd(used, now);
+        return rest > 0 ? OptionalLong.of(now + rest) : OptionalLong.empty();
     }
 
     /** Ends what is over by time under a hold that is not kept. Returns whether that is to be released. */

@@ -61,12 +61,10 @@ final class LineUse {
 
     /** A Lock that holds has asked the store about that; returns what it holds now, null if that has ended: then it may hold anew. */
     Response.@Nullable Granted confirm(Request local, Request asked, LocalHold hold, Response.Granted granted) {
-        if (holds.find(local.key()) != hold) {
-            return null;
-        }
         long now = System.nanoTime();
         long before = hold.endNanos();
-        boolean isOver = !hold.isLive(now);
+        boolean isOver = holds.find(local.key()) != hold || !hold.isLive(now);
+        // Whoever has it by now, the store keeps it for longer.
         hold.kept().renew(asked, granted, now);
         if (isOver) {
             // Others may have it by now.
@@ -89,10 +87,9 @@ final class LineUse {
         return told;
     }
 
-    /** As {@link #lose}, if a Lock holds under it still: the store may know a later token of another one by now. */
-    List<CompletableFuture<LossReason>> lose(Key local, KeptHold lost) {
-        LocalHold hold = holds.find(local);
-        return hold != null && hold.kept() == lost ? lose(lost) : List.of();
+    /** As {@link #lose}, if the Lock has this hold still: the store may know a later token of another one by now. */
+    List<CompletableFuture<LossReason>> lose(Key local, LocalHold lost) {
+        return holds.find(local) == lost ? lose(lost.kept()) : List.of();
     }
 
     /** A Lock acquires past the line: what it held here is not its any more. */
@@ -103,9 +100,11 @@ final class LineUse {
         }
     }
 
-    /** What a request was about that was not answered: it may last longer than is known here. */
-    void keepNoMore(KeptHold used) {
-        keeping.keepNoMore(used);
+    /** What a request was about that was not answered may last longer than is known here: it is given back as if recalled. */
+    void notAnswered(KeptHold used) {
+        if (keeping.isKept(used)) {
+            used.recall(System.nanoTime());
+        }
     }
 
     /** The key under which others own what a Lock holds from now on; also what is over by time, which its release would end. */

@@ -2,6 +2,7 @@ package dev.latchkey.sticky;
 
 import dev.latchkey.spi.Lease;
 import dev.latchkey.threads.FactoryThreads;
+import java.util.OptionalLong;
 
 /**
  * Hears from the store that a hold is lost, or that others ask for it. Its threads call this, and none that waits: what is idle is
@@ -24,6 +25,13 @@ final class RecallListener {
         lease.recalled().ifPresent(recalled -> recalled.thenRun(() -> recalled(line, kept)));
     }
 
+    /** A Lock holds under it from now on that nobody knew of when it was recalled. */
+    void begun(StickyLine line, KeptHold kept) {
+        if (line.isRecalled(kept)) {
+            lookAgain(line, kept);
+        }
+    }
+
     private void recalled(StickyLine line, KeptHold kept) {
         if (line.recall(kept)) {
             releases.releaseLater(line, kept);
@@ -34,9 +42,9 @@ final class RecallListener {
 
     /** A hold may end by its time, without a release that would end what is recalled. */
     private void lookAgain(StickyLine line, KeptHold recalled) {
-        long nanos = line.nextEndNanos(recalled) - System.nanoTime();
-        if (nanos > 0) {
-            var unused = threads.alarmIn(nanos, () -> lookAgain(line, recalled));
+        OptionalLong next = line.nextEndNanos(recalled);
+        if (next.isPresent()) {
+            var unused = threads.alarmIn(next.getAsLong() - System.nanoTime(), () -> lookAgain(line, recalled));
         } else if (line.endOverdue(recalled)) {
             releases.releaseUnkeptLater(line, recalled);
         } else {

@@ -5,6 +5,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -133,7 +134,11 @@ final class StickyLine {
         return guarded(() -> state.recall(recalled));
     }
 
-    long nextEndNanos(KeptHold used) {
+    boolean isRecalled(KeptHold used) {
+        return guarded(used::isRecalled);
+    }
+
+    OptionalLong nextEndNanos(KeptHold used) {
         return guarded(() -> state.nextEndNanos(used));
     }
 
@@ -173,12 +178,12 @@ final class StickyLine {
         return guarded(() -> use.lose(lost));
     }
 
-    List<CompletableFuture<LossReason>> lose(Key local, KeptHold lost) {
+    List<CompletableFuture<LossReason>> lose(Key local, LocalHold lost) {
         return guarded(() -> use.lose(local, lost));
     }
 
-    void keepNoMore(KeptHold used) {
-        guardedRun(() -> use.keepNoMore(used));
+    void notAnswered(KeptHold used) {
+        guardedRun(() -> use.notAnswered(used));
     }
 
     void end(Key local) {

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /**
  * Shows a store to sticky Locks as one that keeps what they release, so that the next of them which acquires it asks nobody. The
@@ -131,14 +132,23 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests) {
-        List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
-        return settle(used, leases.orElseThrow().refreshAll(asked(requests, used)));
+        return refreshAll(requests, asked -> leases.orElseThrow().refreshAll(asked));
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
+        return refreshAll(requests, asked -> leases.orElseThrow().refreshAll(asked, within));
+    }
+
+    private List<RefreshResult> refreshAll(
+            List<Request> requests, Function<List<Request>, List<RefreshResult>> refresh) {
         List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
-        return settle(used, leases.orElseThrow().refreshAll(asked(requests, used), within));
+        try {
+            return settle(used, refresh.apply(asked(requests, used)));
+        } catch (RuntimeException | Error e) {
+            used.forEach(hold -> hold.ifPresent(UsedHold::notAnswered));
+            throw e;
+        }
     }
 
     private static List<Request> asked(List<Request> requests, List<Optional<UsedHold>> used) {
@@ -190,7 +200,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         }
         Optional<Response.Granted> found = store.find(hold.kept().claiming(key));
         if (found.isEmpty()) {
-            line.lose(key, hold.kept()).forEach(told -> told.complete(LossReason.RELEASED_ELSEWHERE));
+            line.lose(key, hold).forEach(told -> told.complete(LossReason.RELEASED_ELSEWHERE));
         }
         return found.flatMap(granted -> Optional.ofNullable(line.answerTo(key)));
     }

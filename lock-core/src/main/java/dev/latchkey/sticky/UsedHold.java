@@ -60,13 +60,13 @@ record UsedHold(StickyLine line, LocalHold hold, Request local, Request asked) {
 
     /** It may last longer than is known here: its release is to be real. */
     void notAnswered() {
-        line.keepNoMore(kept());
+        line.notAnswered(kept());
     }
 
     /** What the Lock is answered. */
     Response settle(Response response) {
         if (response instanceof Response.Lost lost) {
-            line.lose(local.key(), kept()).forEach(told -> told.complete(lost.reason()));
+            line.lose(local.key(), hold).forEach(told -> told.complete(lost.reason()));
             return response;
         }
         if (!(response instanceof Response.Granted granted)) {

@@ -121,7 +121,7 @@ public final class FactoryThreads implements AutoCloseable {
         try {
             ender.execute(task);
         } catch (OutOfMemoryError e) {
-            Future<?> unused = alarm.schedule(() -> endNowOrLater(task), LATER_MILLIS, TimeUnit.MILLISECONDS);
+            Future<?> unused = alarmIn(TimeUnit.MILLISECONDS.toNanos(LATER_MILLIS), () -> endNowOrLater(task));
         }
     }
 

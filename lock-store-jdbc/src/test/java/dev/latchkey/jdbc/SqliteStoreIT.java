@@ -2,11 +2,13 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,9 +43,14 @@ class SqliteStoreIT implements JdbcContracts {
         return Stores.openOthers(dsn());
     }
 
+    /** The driver waits for a locked file for 3 s, and whoever waits is served in no order: on a busy machine, too late. */
     @Override
     public String dsn() {
-        return "jdbc:sqlite:" + directory.resolve("locks.db");
+        return waiting(TimeLimits.scaled(Duration.ofSeconds(3)));
+    }
+
+    private String waiting(Duration limit) {
+        return "jdbc:sqlite:" + directory.resolve("locks.db") + "?busy_timeout=" + limit.toMillis();
     }
 
     /** Not in the middle of a write: nobody could write beside it, whatever is locked. */
@@ -60,7 +67,7 @@ class SqliteStoreIT implements JdbcContracts {
     }
 
     private boolean isWritable() throws SQLException {
-        try (Connection connection = DriverManager.getConnection(dsn() + "?busy_timeout=0");
+        try (Connection connection = DriverManager.getConnection(waiting(Duration.ZERO));
                 Statement statement = connection.createStatement()) {
             statement.execute("BEGIN IMMEDIATE");
             statement.execute("ROLLBACK");

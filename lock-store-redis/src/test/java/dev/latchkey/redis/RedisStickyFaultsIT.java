@@ -132,9 +132,8 @@ class RedisStickyFaultsIT extends BehindAProxy {
 
         proxy.cut();
 
-        Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> rivals.holders(RESOURCE).isEmpty());
+        // Not by the end of its lease.
+        Awaitility.await().atMost(LONG_TTL).until(() -> rivals.holders(RESOURCE).isEmpty());
         checkAftermath(token);
     }
 

@@ -75,16 +75,19 @@ class CostIT {
         assertThat(first.tryAcquire()).isTrue();
         assertThat(first.release()).isTrue();
 
-        long packets = packets(() -> {
-            for (int i = 0; i < 100; i++) {
-                Lock lock = locks.createLock("cycles");
-                assertThat(lock.tryAcquire()).isTrue();
-                assertThat(lock.release()).isTrue();
-            }
-        });
+        List<Long> ofTenCycles = new ArrayList<>();
+        for (int round = 0; round < 11; round++) {
+            ofTenCycles.add(packets(() -> {
+                for (int i = 0; i < 10; i++) {
+                    Lock lock = locks.createLock("cycles");
+                    assertThat(lock.tryAcquire()).isTrue();
+                    assertThat(lock.release()).isTrue();
+                }
+            }));
+        }
 
-        // The server may remove the unused line in between: it is made again, and looked at.
-        assertThat(packets).isBetween(200L, 240L);
+        // In some, the server may have removed the unused line: it is made again, and looked at.
+        assertThat(ofTenCycles.stream().sorted().skip(5).findFirst()).hasValue(20L);
     }
 
     @Test
