@@ -53,9 +53,10 @@ final class MachineSpeed implements Closeable {
 
     private void echo() {
         ByteBuffer byteThere = ByteBuffer.allocateDirect(1);
-        try {
-            while (there.source().read(byteThere.clear()) == 1) {
-                back.sink().write(byteThere.clear());
+        try (Pipe.SourceChannel in = there.source();
+                Pipe.SinkChannel out = back.sink()) {
+            while (in.read(byteThere.clear()) == 1) {
+                out.write(byteThere.clear());
             }
         } catch (IOException e) {
             throw new UncheckedIOException("no pipe to another thread", e);
@@ -70,11 +71,12 @@ final class MachineSpeed implements Closeable {
         }
     }
 
-    /** Ends the other thread. */
+    /** Ends the other thread, which closes the ends that it has of the pipes. */
     @Override
     public void close() {
         try {
             there.sink().close();
+            back.source().close();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot close a pipe", e);
         }

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 class ConnectionLimitsIT extends OnOneServer {
 
     private static final KeyNames NAMES = new KeyNames("lock:");
+
     /** A busy machine may stand still for a part of it, which is not a silence after which a connection is replaced. */
     private static final Duration LIMIT = TimeLimits.scaled(Duration.ofMillis(500));
 

@@ -65,6 +65,18 @@ class StickyAsyncReleaseTest {
         assertThat(store.deletes).hasSize(1);
     }
 
+    /** As a store answers at once that has lost its connection: the hold stayed until its lease was over. */
+    @Test
+    void givenItWasNotSent_whenRecalled_thenAThreadReleasesIt() {
+        assertThat(usedToken(sticky("x"))).isPositive();
+        store.answers = answer -> CompletableFuture.failedFuture(
+                new LockStorageException("x", "not connected", null, LockStorageException.Failure.NOT_SENT));
+
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+
+        await().atMost(TimeLimits.LIMIT).until(() -> store.deletes.size() == 1);
+    }
+
     @Test
     void givenItsReleaseFails_whenAcquired_thenTheStoreIsAsked() {
         Lock lock = sticky("x");
