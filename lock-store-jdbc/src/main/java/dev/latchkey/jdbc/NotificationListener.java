@@ -2,7 +2,6 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.KeptHolds;
 import dev.latchkey.spi.ReleaseSubscriptions;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
@@ -23,10 +22,7 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
-    /** How long it does not listen after the pool had no connection to spare. */
-    private static final long REST_NANOS = Duration.ofSeconds(30).toNanos();
-
-    private static final long LOOK_NANOS = Duration.ofMillis(500).toNanos();
+    private static final long LOOK_NANOS = Duration.ofMillis(250).toNanos();
 
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
 
@@ -34,22 +30,21 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
 
     private static final String NO_CONNECTION = "the pool had no connection to spare";
 
-    private final Database database;
     private final Connections connections;
     private final String channel;
     private final KeptHolds kept;
+    private final ForcedEnds forced;
+    private final ListenerPause pause = new ListenerPause();
     private volatile CountDownLatch end = NOBODY_LISTENS;
-    private volatile boolean hasRested;
     private volatile boolean isBehindAPooler;
-    private volatile long restUntilNanos;
     private final AtomicReference<@Nullable CountDownLatch> hearing = new AtomicReference<>();
     private volatile String problem = "not yet";
 
     NotificationListener(Database database, String channel, KeptHolds kept) {
-        this.database = database;
         this.connections = database.connections();
         this.channel = channel;
         this.kept = kept;
+        this.forced = new ForcedEnds(database, kept);
     }
 
     @Override
@@ -61,12 +56,13 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         CountDownLatch mine = new CountDownLatch(1);
         end = mine;
         try (PostgresNotifications announcements = new PostgresNotifications(connections.get(), channel)) {
+            long since = System.nanoTime();
             begin(mine, announcements);
             wakeups.listening();
-            while (wakeups.isWanted() && !rests()) {
-                for (String message : announcements.await()) {
-                    hear(message, announcements.connection(), wakeups);
-                }
+            forced.read(announcements.connection());
+            while (wakeups.isWanted() && !rests(since)) {
+                announcements.await().forEach(message -> hear(message, wakeups));
+                forced.read(announcements.connection());
             }
             return ended(mine);
         } catch (NoConnectionException e) {
@@ -107,20 +103,13 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         }
     }
 
-    private void hear(String message, Connection connection, ReleaseSubscriptions wakeups) throws SQLException {
+    private void hear(String message, ReleaseSubscriptions wakeups) {
         Optional<StickyStatements.ForcedEnd> end = StickyStatements.forcedEnd(message);
         if (end.isPresent()) {
-            hear(end.get(), connection);
+            forced.add(end.get());
         } else if (!StickyStatements.hear(message, kept)) {
             wakeups.wake(message);
         }
-    }
-
-    /** It may be about the table of another schema that has the same name, and so the same channel: the row tells. */
-    private void hear(StickyStatements.ForcedEnd end, Connection connection) throws SQLException {
-        Row row = database.statements(end.resource()).read(connection, end.resource());
-        String holder = row.writer().map(Row.Writer::token).orElse(Row.NOBODY);
-        kept.forced(end.resource(), end.fencingToken(), holder);
     }
 
     /** Whether all messages arrive. Behind a pooler they may not: who waits may be told all the same, but asks. */
@@ -140,27 +129,26 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
 
     /** Whether it leaves its connection to others for a while. */
     private boolean isResting() {
-        return hasRested && System.nanoTime() - restUntilNanos < 0;
+        return !pause.isOver(System.nanoTime());
     }
 
     /** Whether it has to give its connection to others. */
-    private boolean rests() {
+    private boolean rests(long sinceNanos) {
         boolean isShort = connections.areShort();
         if (isShort) {
-            rest();
+            long now = System.nanoTime();
+            rest(pause.begin(now - sinceNanos, now));
         }
         return isShort;
     }
 
-    private void rest() {
-        restUntilNanos = System.nanoTime() + REST_NANOS;
-        hasRested = true;
+    private void rest(Duration length) {
         problem = NO_CONNECTION;
         log.info(
                 "lock.listener_yielded problem={}: who waits asks again by itself for"
                         + " {} s. To be told of releases, it needs one more",
                 NO_CONNECTION,
-                Duration.ofNanos(REST_NANOS).toSeconds());
+                length.toSeconds());
     }
 
     /** Waits until its connection is back, so that a pool can be closed in order. */

@@ -1,7 +1,9 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.ReleaseSubscription;
@@ -19,6 +21,9 @@ import java.util.concurrent.TimeUnit;
 
 /** A store on PostgreSQL as sticky Locks ask it: whoever waits asks again when it is told to, for there is no queue. */
 record RecallableRows(JdbcStore store, HoldWatch watch) implements RecallableStore, ExpiringStore, SharedStore {
+
+    /** The shortest TTL that can be asked for: what is there lasts as long as it would. */
+    private static final Duration MOMENT = Duration.ofMillis(1);
 
     @Override
     public Response save(Request request) {
@@ -74,6 +79,28 @@ record RecallableRows(JdbcStore store, HoldWatch watch) implements RecallableSto
                     boolean unused = wakes.tryAcquire(Math.min(pause, end - System.nanoTime()), TimeUnit.NANOSECONDS);
                 }
             }
+        } catch (InterruptedException e) {
+            if (isPromoter) {
+                takeMarkAway(request, e);
+            }
+            throw e;
+        }
+    }
+
+    /** By a renewal of what it shares, which changes nothing else: a last try could promote it. Else readers would wait for the mark to lapse. */
+    private void takeMarkAway(Request promotion, InterruptedException interrupt) {
+        Request renewal = new Request(
+                promotion.key(),
+                LockMode.SHARED,
+                MOMENT,
+                RetryIntent.ONCE,
+                LeaseChange.EXTEND,
+                promotion.owner(),
+                promotion.sticky());
+        try {
+            Response unused = store.save(renewal);
+        } catch (RuntimeException e) {
+            interrupt.addSuppressed(e);
         }
     }
 

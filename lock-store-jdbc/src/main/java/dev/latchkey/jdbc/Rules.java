@@ -184,10 +184,12 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return renewed(own, before.withWriter(writer, last));
     }
 
-    /** Who waits goes by the end of the lease that it was told. */
+    /** Who waits goes by the end of the lease that it was told, and a reader by the mark that kept it out. */
     private Decision<Response> renewed(Own own, Row after) {
         Response granted = granted(own.mode(), own.fencingToken(), endOf(own));
-        return endOf(own) < own.expiresAt() ? Decision.free(granted, after) : Decision.write(granted, after);
+        boolean letsOthersIn = endOf(own) < own.expiresAt()
+                || (row.promoter().isPresent() && after.promoter().isEmpty());
+        return letsOthersIn ? Decision.free(granted, after) : Decision.write(granted, after);
     }
 
     private Decision<Response> demote(Own own) {
@@ -197,10 +199,19 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
 
     private Decision<Response> conflict() {
         Recall recall = new Recall(row, request);
-        Response conflict = new Response.Conflicted(micros(row.remaining()), recall.mayEnd());
+        Response conflict = new Response.Conflicted(micros(untilAdmitted()), recall.mayEnd());
         boolean isNew = !row.waited() || recall.isNew();
         boolean marks = request.retryIntent() == RetryIntent.AGAIN && isNew && !row.isAbsent();
         return marks ? Decision.write(conflict, recall.noted().waitedFor()) : Decision.leave(conflict);
+    }
+
+    /** Nobody tells a reader when the mark of a promoter that is gone has lapsed. */
+    private long untilAdmitted() {
+        boolean isKeptOutByAMark =
+                request.mode() == LockMode.SHARED && row.liveWriter().isEmpty();
+        return isKeptOutByAMark
+                ? row.promoter().map(mark -> mark.until() - row.now()).orElse(row.remaining())
+                : row.remaining();
     }
 
     /** Leaves a mark that keeps new readers out as long as the promoter asks again, and takes it away with the last try. */

@@ -77,6 +77,45 @@ class ListeningIT {
         }
     }
 
+    /** It has left its connection to others for half a minute, in which nobody was told of anything. */
+    @Test
+    void givenOneCallWasSlow_whenThePoolHasConnectionsAgain_thenTheStoreListensAgainSoon() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                HikariDataSource pool = pool(server, 2);
+                JdbcStore store = new JdbcStore(pool);
+                LockFactory locks = new LockFactory(store);
+                LockFactory rivals = LockFactory.connect(server.dsn())) {
+            Lock kept = locks.lock("kept").ttl(LONG).sticky(LONG).create();
+            Awaitility.await().atMost(LIMIT).until(() -> cycle(kept), unused -> isHeld(rivals, "kept"));
+            assertThat(kept.tryAcquire()).isTrue();
+            try (Connection transaction = pool.getConnection()) {
+                assertThat(transaction.isValid(1)).isTrue();
+                assertThat(locks.createLock("slow", LONG).tryAcquire()).isTrue();
+            }
+            long start = System.nanoTime();
+            Lock rival = rivals.createLock("kept", LONG);
+            Task<Boolean> waiting = Task.start(() -> rival.tryAcquire(LIMIT));
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> isMarked(server, "kept") && !listeners(server).isEmpty());
+
+            assertThat(kept.release()).isTrue();
+
+            assertThat(waiting.result()).isTrue();
+            assertThat(rival.release()).isTrue();
+            Awaitility.await().atMost(LIMIT).until(() -> cycle(kept), unused -> isHeld(rivals, "kept"));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOONER_THAN_ASKED);
+        }
+    }
+
+    private static boolean cycle(Lock lock) {
+        return lock.tryAcquire() && lock.release();
+    }
+
+    private static boolean isHeld(LockFactory seenBy, String resource) {
+        return !seenBy.holders(resource).isEmpty();
+    }
+
     /** B31: the listener's backend is stopped, so that its connection is open and says nothing. */
     @Test
     void givenListening_whenItsConnectionFallsSilent_thenItListensOnAnother() throws Exception {

@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
@@ -10,8 +11,6 @@ import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
-import dev.latchkey.testkit.RemoteLock;
-import dev.latchkey.testkit.SecondProcess;
 import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -30,9 +29,16 @@ import org.junit.jupiter.api.Test;
 /** What becomes of a sticky lock on PostgreSQL whose recall goes wrong, or whose process or server does. */
 class PostgreSqlStickyFaultsIT {
 
-    private static final Duration STICKY = Duration.ofSeconds(30);
-    private static final Duration LONG_TTL = Duration.ofSeconds(60);
-    private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
+    /** Longer than any of these tests waits, so that nothing here ends by time. */
+    private static final Duration LONG_TTL = TimeLimits.LIMIT.multipliedBy(5);
+
+    private static final Duration STICKY = TimeLimits.LIMIT.multipliedBy(5);
+    private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(1_500));
+    private static final String WITHOUT_MARK = "SELECT count(*) FROM latchkey_lock WHERE promoter = '-'";
+
+    /** Of those who wait and are not told, none asks before 15 s are over. */
+    private static final Duration SOONER_THAN_ASKED = Duration.ofSeconds(12);
+
     private static final String RESOURCE = "report";
 
     private PostgresServer server;
@@ -361,52 +367,80 @@ class PostgreSqlStickyFaultsIT {
         checkAftermath(token);
     }
 
-    /** Its tokens are not known: the next one is greater than all that it may have used. */
-    @Test
-    void givenKept_whenTheProcessIsKilled_thenARivalGetsItWhenTheLeaseIsOver() throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn())) {
-            long used = kept(holding.stickyLock(RESOURCE, SHORT_TTL, SHORT_TTL));
-            holding.kill();
-            Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
-
-            assertThat(rival.tryAcquire(SHORT_TTL.multipliedBy(2).plus(TimeLimits.LIMIT)))
-                    .isTrue();
-
-            assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(used);
-            assertThat(rival.release()).isTrue();
-            checkAftermath(used);
-        }
+    private Lock waitsToPromote(Lock reader) throws Exception {
+        assertThat(rivals.createLock(RESOURCE, LONG_TTL).tryAcquireShared()).isTrue();
+        assertThat(reader.tryAcquireShared()).isTrue();
+        return reader;
     }
 
+    /** The mark keeps readers out for three seconds more, and nobody tells them when it has lapsed. */
     @Test
-    void givenKept_whenTheProcessIsFrozenUntilItsLeaseIsOver_thenItDoesNotHoldWhenItGoesOn() throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn())) {
-            RemoteLock holder = holding.stickyLock(RESOURCE, SHORT_TTL, SHORT_TTL);
-            long used = kept(holder);
-            holding.freeze();
-            Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
-            assertThat(rival.tryAcquire(SHORT_TTL.multipliedBy(2).plus(TimeLimits.LIMIT)))
-                    .isTrue();
-            long next = rival.fencingToken().orElseThrow();
-            assertThat(next).isGreaterThan(used);
+    void givenAReaderWaitsToPromote_whenItIsInterrupted_thenNoMarkIsLeftAndReadersAreTold() throws Exception {
+        Lock reader = waitsToPromote(sticky(locks));
+        BackgroundCall<Boolean> promotion = BackgroundCall.start(() -> reader.tryAcquire(LONG_TTL));
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> number(WITHOUT_MARK) == 0);
+        Lock next = rivals.createLock(RESOURCE, LONG_TTL);
+        BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> next.tryAcquireShared(TimeLimits.LIMIT));
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> number("SELECT sum(waited) FROM latchkey_lock") == 1);
 
-            holding.thaw();
+        promotion.interrupt();
 
-            assertThat(holder.tryAcquire()).isFalse();
-            assertThat(rival.isAcquired()).isTrue();
-            assertThat(rival.release()).isTrue();
-            assertThat(holder.startAcquire(TimeLimits.LIMIT).isYes()).isTrue();
-            assertThat(holder.fencingToken().orElseThrow()).isGreaterThan(next);
-            assertThat(holder.release()).isTrue();
-        }
+        assertThatThrownBy(promotion::result).isInstanceOf(InterruptedException.class);
+        assertThat(number(WITHOUT_MARK)).isEqualTo(1);
+        assertThat(waiting.result()).isTrue();
+        assertThat(reader.isAcquired()).isTrue();
+        assertThat(reader.release()).isTrue();
     }
 
-    private static long kept(RemoteLock lock) {
+    /** Its process was killed, or could not reach the server any more. */
+    @Test
+    void givenAPromoterIsGone_whenItsMarkHasLapsed_thenAReaderThatWaitsIsGranted() throws Exception {
+        Lock reader = waitsToPromote(rivals.createLock(RESOURCE, LONG_TTL));
+        execute("UPDATE latchkey_lock SET promoter = 'gone', promoter_until ="
+                + " CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint) + 3000000");
+        long start = System.nanoTime();
+        Lock next = locks.createLock(RESOURCE, LONG_TTL);
+
+        assertThat(next.tryAcquireShared(TimeLimits.LIMIT)).isTrue();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOONER_THAN_ASKED);
+        assertThat(reader.isAcquired()).isTrue();
+    }
+
+    /** The connection is gone in the middle of what it has told. */
+    @Test
+    void givenTwoForcedInOneTransaction_whenTheFirstCannotBeLookedAt_thenBothHoldersAreTold() throws Exception {
+        CompletableFuture<LossReason> first = new CompletableFuture<>();
+        CompletableFuture<LossReason> second = new CompletableFuture<>();
+        Lock one = lostTo(first, RESOURCE);
+        Lock two = lostTo(second, "second");
+        CompletableFuture<Void> cut = proxy.loseRequest("SELECT held.*");
+
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("UPDATE latchkey_lock SET token = '-', holder = '-', expires_at = 0");
+            statement.execute(forced(one, RESOURCE));
+            statement.execute(forced(two, "second"));
+            connection.commit();
+        }
+
+        assertThat(cut).succeedsWithin(TimeLimits.LIMIT);
+        assertThat(first).succeedsWithin(TimeLimits.LIMIT).isEqualTo(LossReason.FORCED);
+        assertThat(second).succeedsWithin(TimeLimits.LIMIT).isEqualTo(LossReason.FORCED);
+    }
+
+    private static String forced(Lock lock, String resource) {
+        return "SELECT pg_notify('latchkey_lock', '!" + lock.fencingToken().orElseThrow() + " " + resource + "')";
+    }
+
+    private Lock lostTo(CompletableFuture<LossReason> told, String resource) {
+        Lock lock = locks.lock(resource)
+                .ttl(LONG_TTL)
+                .sticky(STICKY)
+                .onLost(told::complete)
+                .create();
         assertThat(lock.tryAcquire()).isTrue();
-        assertThat(lock.release()).isTrue();
-        assertThat(lock.tryAcquire()).isTrue();
-        long token = lock.fencingToken().orElseThrow();
-        assertThat(lock.release()).isTrue();
-        return token;
+        return lock;
     }
 }

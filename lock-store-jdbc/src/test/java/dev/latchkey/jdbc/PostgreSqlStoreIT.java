@@ -8,6 +8,7 @@ import dev.latchkey.testkit.HandoffStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
+import dev.latchkey.testkit.StickyCrashContract;
 import dev.latchkey.testkit.StickyForceReleaseContract;
 import dev.latchkey.testkit.StickyLeaseContract;
 import dev.latchkey.testkit.StoreRules;
@@ -31,6 +32,7 @@ class PostgreSqlStoreIT
                 LeaderElectionServerContract,
                 StickyForceReleaseContract,
                 StickyLeaseContract,
+                StickyCrashContract,
                 TreeCrashContract {
 
     private static JdbcStore store;

@@ -66,7 +66,9 @@ class RulesTest {
         assertThat(save(row, exclusive(key)).answer()).isEqualTo(conflict());
         assertThat(save(row, shared(key)).row().orElseThrow().readers())
                 .containsExactly(reader(other, END), reader(key, NEW_END));
-        assertThat(save(row.withPromoter(mark(other)), shared(key)).answer()).isEqualTo(conflict());
+        assertThat(save(row.withPromoter(mark(other)), shared(key)).answer())
+                .as("refused until the mark lapses")
+                .isEqualTo(new Response.Conflicted(Duration.ofNanos(1_000)));
     }
 
     /** A release is announced only if somebody has said that it waits. */

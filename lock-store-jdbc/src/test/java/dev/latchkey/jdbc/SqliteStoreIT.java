@@ -1,14 +1,13 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.SecondProcess;
-import dev.latchkey.testkit.TimeLimits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,11 +45,11 @@ class SqliteStoreIT implements JdbcContracts {
     /** The driver waits for a locked file for 3 s, and whoever waits is served in no order: on a busy machine, too late. */
     @Override
     public String dsn() {
-        return waiting(TimeLimits.scaled(Duration.ofSeconds(3)));
+        return PatientDsn.sqlite(file());
     }
 
-    private String waiting(Duration limit) {
-        return "jdbc:sqlite:" + directory.resolve("locks.db") + "?busy_timeout=" + limit.toMillis();
+    private String file() {
+        return "jdbc:sqlite:" + directory.resolve("locks.db");
     }
 
     /** Not in the middle of a write: nobody could write beside it, whatever is locked. */
@@ -67,7 +66,7 @@ class SqliteStoreIT implements JdbcContracts {
     }
 
     private boolean isWritable() throws SQLException {
-        try (Connection connection = DriverManager.getConnection(waiting(Duration.ZERO));
+        try (Connection connection = DriverManager.getConnection(file() + "?busy_timeout=0");
                 Statement statement = connection.createStatement()) {
             statement.execute("BEGIN IMMEDIATE");
             statement.execute("ROLLBACK");

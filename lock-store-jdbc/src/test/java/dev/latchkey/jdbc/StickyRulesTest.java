@@ -173,4 +173,32 @@ class StickyRulesTest {
         assertThat(HolderText.isKept(HolderText.of(plain(Key.of("~0"), LockMode.EXCLUSIVE, RetryIntent.ONCE))))
                 .isFalse();
     }
+
+    private static Row marked(Row row, Key promoter) {
+        return row.withPromoter(Optional.of(new Row.Promoter(promoter.token(), NOW + 3_000)));
+    }
+
+    /** Nobody tells it when the mark of a promoter that is gone has lapsed. */
+    @Test
+    void givenTheMarkOfAPromoter_whenAReaderIsRefused_thenItAsksAgainWhenTheMarkHasLapsed() {
+        Row shared = row(save(FREE, sticky(key, LockMode.SHARED)));
+
+        Decision<Response> refused = save(marked(shared, key), plain(other, LockMode.SHARED, RetryIntent.AGAIN));
+
+        assertThat(((Response.Conflicted) refused.answer()).retryAfter()).isEqualTo(Duration.ofMillis(3));
+        Decision<Response> writer = save(marked(shared, key), plain(other, LockMode.EXCLUSIVE, RetryIntent.AGAIN));
+        assertThat(((Response.Conflicted) writer.answer()).retryAfter()).isEqualTo(TTL);
+    }
+
+    @Test
+    void givenTheMarkOfAPromoter_whenItRenewsWhatItShares_thenTheMarkIsGoneAndReadersAreTold() {
+        Row shared = row(save(FREE, sticky(key, LockMode.SHARED)));
+
+        Decision<Response> renewed = save(marked(shared, key), plain(key, LockMode.SHARED, RetryIntent.ONCE));
+
+        assertThat(row(renewed).promoter()).isEmpty();
+        assertThat(renewed.letsOthersIn()).isTrue();
+        assertThat(save(shared, plain(key, LockMode.SHARED, RetryIntent.ONCE)).letsOthersIn())
+                .isFalse();
+    }
 }

@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairSemaphoreContract;
@@ -51,7 +52,7 @@ class RedisClusterStoreIT extends OnACluster
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()));
+        store = new RedisStore.Provider().open(PatientDsn.redis(cluster.dsn()));
     }
 
     @AfterEach
@@ -66,6 +67,6 @@ class RedisClusterStoreIT extends OnACluster
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()) + "&prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(PatientDsn.redis(cluster.dsn()) + "&prefix=" + UUID.randomUUID() + ":");
     }
 }

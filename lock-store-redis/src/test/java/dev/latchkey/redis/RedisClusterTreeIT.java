@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.IndexedBatchContract;
@@ -24,7 +25,7 @@ class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, Tre
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()) + "&hash-tag=a-tree");
+        store = new RedisStore.Provider().open(PatientDsn.redis(cluster.dsn()) + "&hash-tag=a-tree");
     }
 
     @AfterEach
@@ -39,7 +40,7 @@ class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, Tre
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(PatientDsn.of(cluster.dsn()) + "&hash-tag=another-tree");
+        return new RedisStore.Provider().open(PatientDsn.redis(cluster.dsn()) + "&hash-tag=another-tree");
     }
 
     @Test

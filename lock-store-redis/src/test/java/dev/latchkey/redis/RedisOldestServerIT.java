@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
@@ -33,7 +34,7 @@ class RedisOldestServerIT
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(PatientDsn.of(server.dsn()));
+        store = new RedisStore.Provider().open(PatientDsn.redis(server.dsn()));
     }
 
     @AfterEach
@@ -58,7 +59,7 @@ class RedisOldestServerIT
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(PatientDsn.of(server.dsn()) + "&prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(PatientDsn.redis(server.dsn()) + "&prefix=" + UUID.randomUUID() + ":");
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisRefusal;
 import dev.latchkey.servers.RedisServer;
@@ -25,8 +26,14 @@ import org.junit.jupiter.api.Test;
 /** The server dies, forgets, is full or slow. */
 class RedisServerFaultsIT {
 
-    private static final Duration LONG_TTL = Duration.ofSeconds(60);
-    private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
+    /** Longer than any of these tests waits. */
+    private static final Duration LONG_TTL = TimeLimits.LIMIT.multipliedBy(5);
+
+    private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(1_500));
+
+    /** Longer than that, and shorter than the patience of the store. */
+    private static final Duration SLEEP = SHORT_TTL.plusSeconds(1);
+
     private static final String RESOURCE = "report";
 
     @SuppressWarnings("NullAway.Init") // Each test starts with start().
@@ -40,7 +47,7 @@ class RedisServerFaultsIT {
 
     private Lock start(RedisServer started) {
         server = started;
-        locks = LockFactory.connect(server.dsn());
+        locks = LockFactory.connect(PatientDsn.redis(server.dsn()));
         Lock holder = locks.createLock(RESOURCE, LONG_TTL);
         assertThat(holder.tryAcquire()).isTrue();
         return holder;
@@ -221,7 +228,7 @@ class RedisServerFaultsIT {
         Awaitility.await().until(() -> keys.listening().size() == 1);
 
         try (RedisConnection connection = server.connect()) {
-            connection.sendOnly("DEBUG", "SLEEP", "2.5");
+            connection.sendOnly("DEBUG", "SLEEP", String.valueOf(SLEEP.toMillis() / 1_000.0));
 
             assertThat(waiting.result()).as("the holder knew").isTrue();
         }

@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.AsyncStoreContract;
@@ -29,6 +30,7 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.StickyCrashContract;
 import dev.latchkey.testkit.StickyForceReleaseContract;
 import dev.latchkey.testkit.StickyLeaseContract;
 import dev.latchkey.testkit.StoreRules;
@@ -64,6 +66,7 @@ class RedisStoreIT
                 SharedForceReleaseContract,
                 StickyForceReleaseContract,
                 StickyLeaseContract,
+                StickyCrashContract,
                 HandoverContract,
                 IndexedBatchContract,
                 MultiLockContract,
@@ -120,7 +123,7 @@ class RedisStoreIT
 
     @Override
     public String dsn() {
-        return PatientDsn.of(RedisServer.sharedDsn());
+        return PatientDsn.redis(RedisServer.sharedDsn());
     }
 
     @Override

@@ -37,8 +37,14 @@ import org.junit.jupiter.api.Test;
 /** Another server takes over: the replica of a sentinel's master, or the next owner of a cluster's slot. */
 class RedisTopologyFaultsIT {
 
-    private static final Duration TTL = Duration.ofSeconds(60);
-    private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
+    /** Longer than any of these tests waits: another server may take its time to take over. */
+    private static final Duration TTL = TimeLimits.LIMIT.multipliedBy(5);
+
+    private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(1_500));
+
+    /** For an answer that comes when another server has taken over. */
+    private static final Duration PATIENCE = TimeLimits.LIMIT.plus(TimeLimits.LIMIT.dividedBy(2));
+
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{" + RESOURCE + "}";
 
@@ -194,7 +200,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenSlotsAreNotServedForAMoment_whenUsed_thenEveryCallIsAnsweredWhenItIsOver() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                RedisStore store = (RedisStore) new RedisStore.Provider().open(cluster.dsn() + "?timeout=20s")) {
+                RedisStore store = (RedisStore) new RedisStore.Provider().open(cluster.dsn() + "?timeout=" + PATIENCE.toSeconds() + "s")) {
             cluster.masters().forEach(master -> master.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
             Key renewed = Key.of("renewed");
             Key released = Key.of("released");
@@ -304,7 +310,7 @@ class RedisTopologyFaultsIT {
         try (RedisCluster cluster = RedisCluster.start()) {
             RedisClusterClient client = patientClient(cluster);
             try (RedisStore store = RedisStore.builder(client)
-                    .commandTimeout(Duration.ofSeconds(90))
+                    .commandTimeout(PATIENCE)
                     .build()) {
                 takeOver(cluster, new LockFactory(store));
             } finally {
@@ -316,7 +322,7 @@ class RedisTopologyFaultsIT {
     private static void takeOver(RedisCluster cluster, LockFactory locks) throws Exception {
         RedisServer master = cluster.masterOf(STATE);
         RedisServer replica = cluster.addReplicaOf(master);
-        Lock holder = locks.createLock(RESOURCE, Duration.ofMinutes(5));
+        Lock holder = locks.createLock(RESOURCE, TTL);
         assertThat(holder.tryAcquire()).isTrue();
         BackgroundCall<Lock> waiting = startWaiter(locks, master);
         Replication.awaitInStep(master, replica);
@@ -337,7 +343,7 @@ class RedisTopologyFaultsIT {
     private static RedisClusterClient patientClient(RedisCluster cluster) {
         RedisURI address = RedisURI.create(cluster.masters().get(0).dsn());
         // What was sent to the dead master is asked again by then.
-        address.setTimeout(Duration.ofSeconds(2));
+        address.setTimeout(TimeLimits.scaled(Duration.ofSeconds(2)));
         RedisClusterClient client = RedisClusterClient.create(address);
         client.setOptions(ClusterClientOptions.builder()
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()

@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.LockFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -13,7 +14,7 @@ abstract class WithAStore extends OnOneServer {
 
     @BeforeEach
     void openStore() {
-        store = open(PatientDsn.of(server.dsn()));
+        store = open(PatientDsn.redis(server.dsn()));
         locks = new LockFactory(store);
         keys = new RedisKeys(server);
     }

@@ -8,8 +8,6 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.RemoteLock;
-import dev.latchkey.testkit.SecondProcess;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -25,9 +23,6 @@ import org.junit.jupiter.api.Test;
 class StickyFaultsIT extends BesideRivals {
 
     private static final Duration STICKY = Duration.ofSeconds(30);
-    /** Long enough that a busy machine does not end it before its process is killed or frozen. */
-    private static final String LONGER_SESSION = "?sessionTimeout=12000";
-
     private static final byte[] RECALLED = "r".getBytes(StandardCharsets.UTF_8);
 
     /** Of this test alone: what one leaves behind may outlast it by a session. */
@@ -49,15 +44,6 @@ class StickyFaultsIT extends BesideRivals {
     }
 
     private static long cycle(Lock lock) {
-        assertThat(lock.tryAcquire()).isTrue();
-        long token = lock.fencingToken().orElseThrow();
-        assertThat(lock.release()).isTrue();
-        return token;
-    }
-
-    private static long kept(RemoteLock lock) {
-        assertThat(lock.tryAcquire()).isTrue();
-        assertThat(lock.release()).isTrue();
         assertThat(lock.tryAcquire()).isTrue();
         long token = lock.fencingToken().orElseThrow();
         assertThat(lock.release()).isTrue();
@@ -261,56 +247,5 @@ class StickyFaultsIT extends BesideRivals {
         Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(events).hasSize(2));
         assertThat(events).containsExactly("lost SESSION_LOST", "rival holds");
         assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token + 1);
-    }
-
-    /** Nobody has heard how many tokens it has used. */
-    @Test
-    void givenKept_whenTheProcessIsKilled_thenARivalGetsItWithAGreaterTokenWhenTheSessionIsOver() throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn() + LONGER_SESSION);
-                LockFactory lasting = LockFactory.connect(server.dsn() + "?sessionTimeout=60000")) {
-            long used = kept(holding.stickyLock(resource, TTL, STICKY));
-            holding.kill();
-            Lock rival = lasting.createLock(resource, TTL);
-
-            assertThat(rival.tryAcquire(LIMIT)).isTrue();
-
-            assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(used);
-        }
-    }
-
-    @Test
-    void givenKept_whenTheProcessIsFrozenUntilItsSessionIsOver_thenItDoesNotHoldWhenItGoesOn() throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn() + LONGER_SESSION);
-                LockFactory lasting = LockFactory.connect(server.dsn() + "?sessionTimeout=60000")) {
-            RemoteLock holder = holding.stickyLock(resource, TTL, STICKY);
-            long used = kept(holder);
-            holding.freeze();
-            Lock rival = lasting.createLock(resource, TTL);
-            assertThat(rival.tryAcquire(LIMIT)).isTrue();
-            long next = rival.fencingToken().orElseThrow();
-            assertThat(next).isGreaterThan(used);
-
-            holding.thaw();
-
-            assertThat(holder.tryAcquire()).isFalse();
-            assertThat(rival.isAcquired()).isTrue();
-            assertThat(rival.release()).isTrue();
-            assertThat(holder.startAcquire(LIMIT).isYes()).isTrue();
-            assertThat(holder.fencingToken().orElseThrow()).isGreaterThan(next);
-        }
-    }
-
-    @Test
-    void givenKept_whenItIsRecalledWhileTheProcessIsFrozenForAMoment_thenItIsGivenBackWhenThatGoesOn()
-            throws Exception {
-        try (SecondProcess holding = SecondProcess.connect(server.dsn() + "?sessionTimeout=60000")) {
-            long used = kept(holding.stickyLock(resource, TTL, STICKY));
-            holding.freeze();
-            BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
-
-            holding.thaw();
-
-            assertThat(rival.result().fencingToken().orElseThrow()).isGreaterThan(used);
-        }
     }
 }

@@ -18,6 +18,7 @@ import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StickyContract;
+import dev.latchkey.testkit.StickyCrashContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.time.Duration;
@@ -43,6 +44,7 @@ class ZooKeeperStoreIT
                 WaiterListingStoreContract,
                 ProcessBoundContract,
                 StickyContract,
+                StickyCrashContract,
                 CrashContract,
                 SessionLossContract,
                 LeaderElectionContract,

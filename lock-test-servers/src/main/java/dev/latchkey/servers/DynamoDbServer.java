@@ -1,11 +1,9 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,9 +19,6 @@ public final class DynamoDbServer extends TestServer {
     public static final String ENVIRONMENT = "LATCHKEY_TEST_DYNAMODB";
 
     private static final int ANSWER_MILLIS = 5_000;
-
-    /** Of a request: on an idle machine, that of the store. */
-    private static final Duration TIMEOUT = TimeLimits.scaled(Duration.ofSeconds(5));
 
     private DynamoDbServer(LocalServer server) {
         super(server);
@@ -80,8 +75,7 @@ public final class DynamoDbServer extends TestServer {
      * @return a DSN whose table is created when it is needed
      */
     public static String dsn(String address) {
-        return "dynamodb://eu-central-1/locks?create-table=true&timeout=" + TIMEOUT.toMillis() + "&endpoint=http://"
-                + address;
+        return PatientDsn.dynamoDb("dynamodb://eu-central-1/locks?create-table=true&endpoint=http://" + address);
     }
 
     private static final class Shared {

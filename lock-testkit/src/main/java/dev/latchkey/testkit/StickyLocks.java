@@ -41,4 +41,21 @@ final class StickyLocks {
                 .atMost(TimeLimits.LIMIT)
                 .until(() -> store.holders(fixture.resource()).isEmpty());
     }
+
+    /** Acquires and releases in another process until it is kept there; returns the fencing token that was used last. */
+    static long keptToken(Fixture fixture, RemoteLock lock) {
+        InspectableStore store = fixture.store(InspectableStore.class);
+        return Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(
+                        () -> usedToken(lock),
+                        unused -> !store.holders(fixture.resource()).isEmpty());
+    }
+
+    private static long usedToken(RemoteLock lock) {
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+        assertThat(lock.release()).isTrue();
+        return token;
+    }
 }
