@@ -200,7 +200,8 @@ class RedisTopologyFaultsIT {
     @Test
     void givenSlotsAreNotServedForAMoment_whenUsed_thenEveryCallIsAnsweredWhenItIsOver() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                RedisStore store = (RedisStore) new RedisStore.Provider().open(cluster.dsn() + "?timeout=" + PATIENCE.toSeconds() + "s")) {
+                RedisStore store = (RedisStore)
+                        new RedisStore.Provider().open(cluster.dsn() + "?timeout=" + PATIENCE.toSeconds() + "s")) {
             cluster.masters().forEach(master -> master.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
             Key renewed = Key.of("renewed");
             Key released = Key.of("released");
@@ -309,9 +310,8 @@ class RedisTopologyFaultsIT {
     void givenAWaiter_whenTheReplicaTakesOver_thenItListensThereAndGetsTheLock() throws Exception {
         try (RedisCluster cluster = RedisCluster.start()) {
             RedisClusterClient client = patientClient(cluster);
-            try (RedisStore store = RedisStore.builder(client)
-                    .commandTimeout(PATIENCE)
-                    .build()) {
+            try (RedisStore store =
+                    RedisStore.builder(client).commandTimeout(PATIENCE).build()) {
                 takeOver(cluster, new LockFactory(store));
             } finally {
                 client.shutdown();

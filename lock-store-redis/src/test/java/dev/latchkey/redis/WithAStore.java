@@ -1,7 +1,7 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
