@@ -47,6 +47,7 @@ final class Race {
                 entry.start(contest, table, servers.address());
             }
             table.placement().enter();
+            Placement.pinThisProcess();
             for (int i = 0; i < effort.mostWarmUpTurns() && !entries.stream().allMatch(Entry::isWarm); i++) {
                 entries.forEach(entry -> entry.warmUp(meter, machineSpeed));
             }
