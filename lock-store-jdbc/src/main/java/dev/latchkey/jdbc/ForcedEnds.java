@@ -49,7 +49,6 @@ final class ForcedEnds {
     private void tell(StickyStatements.ForcedEnd end, Connection connection) throws SQLException {
         Row row = Connections.use(
                 connection, own -> database.statements(end.resource()).read(own, end.resource()));
-        String holder = row.writer().map(Row.Writer::token).orElse(Row.NOBODY);
-        kept.forced(end.resource(), end.fencingToken(), holder);
+        kept.forced(end.resource(), end.fencingToken(), row.writer().map(Row.Writer::token));
     }
 }
