@@ -10,6 +10,7 @@ import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
 import dev.latchkey.testkit.TimeLimits;
@@ -30,9 +31,9 @@ import org.junit.jupiter.api.Test;
 /** What becomes of a sticky lock on PostgreSQL whose recall goes wrong, or whose process or server does. */
 class PostgreSqlStickyFaultsIT {
 
-    private static final Duration STICKY = Duration.ofSeconds(30);
-    private static final Duration LONG_TTL = Duration.ofSeconds(60);
-    private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
+    private static final Duration STICKY = TimeLimits.LIMIT.multipliedBy(2);
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
+    private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(1_500));
     private static final String RESOURCE = "report";
 
     private PostgresServer server;

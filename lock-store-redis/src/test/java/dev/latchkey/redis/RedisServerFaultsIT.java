@@ -12,6 +12,7 @@ import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisRefusal;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** The server dies, forgets, is full or slow. */
 class RedisServerFaultsIT {
 
-    private static final Duration LONG_TTL = Duration.ofSeconds(60);
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
     private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
     private static final String RESOURCE = "report";
 

@@ -12,6 +12,7 @@ import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.Test;
 /** Another server takes over: the replica of a sentinel's master, or the next owner of a cluster's slot. */
 class RedisTopologyFaultsIT {
 
-    private static final Duration TTL = Duration.ofSeconds(60);
+    private static final Duration TTL = Fixture.LONG_TTL;
     private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{" + RESOURCE + "}";
