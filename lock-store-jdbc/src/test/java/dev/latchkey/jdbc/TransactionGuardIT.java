@@ -66,7 +66,12 @@ class TransactionGuardIT {
         H2 {
             @Override
             String url() {
-                return "jdbc:h2:mem:guards;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000";
+                return "jdbc:h2:mem:guards;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=" + TimeLimits.LIMIT.toMillis();
+            }
+
+            @Override
+            String patientUrl() {
+                return url();
             }
         },
         HSQLDB {
@@ -141,11 +146,11 @@ class TransactionGuardIT {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL", "MARIADB", "H2"})
     void givenGuarded_whenTheLeaseEnds_thenNobodyTakesOverBeforeTheCommit(On database) throws Exception {
-        try (JdbcStore store = Stores.open(database.url());
+        try (JdbcStore store = Stores.open(database.patientUrl());
                 LockFactory locks = new LockFactory(store);
                 Connection connection = database.transaction()) {
             String resource = "committed-" + database;
-            Duration ttl = TimeLimits.ttl(Duration.ofSeconds(2));
+            Duration ttl = TimeLimits.ttl(Duration.ofSeconds(1));
             Lock lock = locks.createLock(resource, ttl).acquire();
             Key key = lock.key();
             store.guard(connection, key);
