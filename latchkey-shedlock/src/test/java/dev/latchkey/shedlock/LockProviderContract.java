@@ -168,7 +168,7 @@ abstract class LockProviderContract {
     void givenALockKeptAlive_whenItsLongestTimeIsOver_thenAnotherProcessGetsIt() {
         Duration atMost = TimeLimits.ttl(Duration.ofSeconds(2));
         long start = System.nanoTime();
-        locked(provider.keepAlive(Duration.ofSeconds(1)), atMost, Duration.ZERO);
+        locked(provider.keepAlive(TimeLimits.ttl(Duration.ofSeconds(1))), atMost, Duration.ZERO);
 
         awaitLock(other).unlock();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(atMost);

@@ -2,6 +2,7 @@ package dev.latchkey.cli;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -19,10 +20,10 @@ import org.junit.jupiter.api.condition.OS;
  */
 final class Cli implements AutoCloseable {
 
-    static final Duration PATIENCE = Duration.ofMinutes(5);
+    static final Duration PATIENCE = TimeLimits.LIMIT.multipliedBy(5);
 
     /** For a first start, which makes the archive of classes: that takes minutes on a busy machine. */
-    static final Duration PATIENCE_WITH_ARCHIVE = Duration.ofMinutes(10);
+    static final Duration PATIENCE_WITH_ARCHIVE = PATIENCE.multipliedBy(2);
 
     private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
 
@@ -225,6 +226,16 @@ final class Cli implements AutoCloseable {
                 throw new UncheckedIOException(e);
             }
         }
+    }
+
+    /** An argument of {@code --ttl}: on a busy machine more, where a process takes seconds to start. */
+    static String ttl(int seconds) {
+        return TimeLimits.ttl(Duration.ofSeconds(seconds)).toMillis() + "ms";
+    }
+
+    /** As many seconds, as {@link #ttl} counts them, for {@code sleep}. */
+    static String seconds(int seconds) {
+        return Long.toString(TimeLimits.ttl(Duration.ofSeconds(seconds)).toSeconds());
     }
 
     static void signal(String signal, long pid) {

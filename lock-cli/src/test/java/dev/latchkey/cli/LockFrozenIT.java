@@ -11,6 +11,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.condition.OS;
 @EnabledOnOs(OS.LINUX)
 class LockFrozenIT extends CliFixture {
 
-    private static final Duration TTL = Duration.ofSeconds(5);
+    private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(5));
 
     @Test
     void givenFrozenBeforeTheStart_whenItWakesUp_thenTheCommandIsNotStarted() {

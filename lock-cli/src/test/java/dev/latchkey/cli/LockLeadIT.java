@@ -100,7 +100,7 @@ class LockLeadIT extends CliFixture {
 
     @Test
     void givenALeader_whenItIsKilledAndItsLeaseEnds_thenAnotherLeads() {
-        String[] options = {"--store", cli.database(), "--ttl", "10s", "--kill-after", "1s"};
+        String[] options = {"--store", cli.database(), "--ttl", Cli.ttl(10), "--kill-after", "1s"};
         var ann = stand("ann", options);
         awaitSaid("ann leads");
         stand("bob", options);
@@ -119,9 +119,9 @@ class LockLeadIT extends CliFixture {
                 "--store",
                 cli.database(),
                 "--ttl",
-                "12s",
+                Cli.ttl(12),
                 "--kill-after",
-                "2s",
+                Cli.ttl(2),
                 "dispatcher",
                 "-c",
                 "trap '' TERM; echo $$ >$T/starting; mv $T/starting $T/pid; while :; do sleep 0.1; done");
@@ -153,7 +153,7 @@ class LockLeadIT extends CliFixture {
 
     @Test
     void givenTheLockIsTakenAway_whenItIsNoticed_thenTheCommandIsKilledAndItStandsAgain() throws SQLException {
-        var ann = stand("ann", "--store", cli.database(), "--ttl", "6s", "--kill-after", "1s");
+        var ann = stand("ann", "--store", cli.database(), "--ttl", Cli.ttl(6), "--kill-after", "1s");
         awaitSaid("ann leads");
 
         try (Connection connection = DriverManager.getConnection(cli.database());
@@ -170,7 +170,7 @@ class LockLeadIT extends CliFixture {
     /** As the node of ZooKeeper, which an operator deletes to force a leader out. Curator #692. */
     @Test
     void givenAStoreWithoutLeases_whenTheHoldIsRemovedThere_thenTheCommandIsKilledAndItStandsAgain() throws Exception {
-        var ann = stand("ann", "--ttl", "3s", "--kill-after", "500ms");
+        var ann = stand("ann", "--ttl", Cli.ttl(3), "--kill-after", "500ms");
         awaitSaid("ann leads");
 
         try (Stream<Path> files = Files.list(cli.file("locks"))) {

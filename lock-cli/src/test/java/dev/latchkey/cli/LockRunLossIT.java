@@ -70,7 +70,7 @@ class LockRunLossIT extends CliFixture {
 
     @Test
     void givenShortLease_whenAutoRefresh_thenHeldAsLongAsTheChildRuns() {
-        var run = cli.run("run", "--store", "in-memory", "--ttl", "1s", "x", "--", "sleep", "3");
+        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(1), "x", "--", "sleep", Cli.seconds(3));
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err()).isEmpty();
@@ -104,7 +104,8 @@ class LockRunLossIT extends CliFixture {
     }
 
     private static String[] losing(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", "3s", "--no-auto-refresh"));
+        List<String> all =
+                new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", Cli.ttl(3), "--no-auto-refresh"));
         all.addAll(List.of(arguments));
         return all.toArray(String[]::new);
     }

@@ -33,7 +33,8 @@ class LockStuckOutputIT extends CliFixture {
 
     @Test
     void givenHeld_whenLost_thenSaidAndEnded() {
-        var stuck = startIntoAFullPipe("acquire", "--verbose", "--hold", "--ttl", "2s", "--store", cli.database(), "x");
+        var stuck = startIntoAFullPipe(
+                "acquire", "--verbose", "--hold", "--ttl", Cli.ttl(2), "--store", cli.database(), "x");
         stuck.awaitErr("acquired");
 
         Cli.signal("STOP", pid());

@@ -9,6 +9,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
@@ -28,7 +29,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 class FaultsIT {
 
     private static final String TABLE = "locks";
-    private static final Duration TTL = Duration.ofMinutes(1);
+    private static final Duration TTL = Fixture.LONG_TTL;
 
     private static DynamoDbServer server;
     private String resource = "";

@@ -10,6 +10,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.EtcdCluster;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -30,8 +31,8 @@ import org.junit.jupiter.api.Test;
 /** Three servers of which one fails: the others hold what was granted, and nobody holds it twice. */
 class ClusterIT {
 
-    private static final Duration TTL = Duration.ofSeconds(6);
-    private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(6));
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
     private static final int LEADERS = 30;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 

@@ -10,6 +10,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.TxnResponse;
@@ -35,7 +36,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class FaultIT {
 
-    private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private EtcdServer server;
@@ -64,7 +65,7 @@ class FaultIT {
     /** Jepsen on etcd 3.4.3: a lease that was granted late was over before it was used, and its user did not know. */
     @Test
     void givenTheLeaseIsGrantedLate_whenARivalHolds_thenTheHolderKnewBefore() throws Exception {
-        Duration ttl = Duration.ofSeconds(5);
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(5));
         try (LockFactory locks = byProxy("?timeout=20000");
                 LockFactory rivals = direct()) {
             // Connects.
@@ -143,7 +144,7 @@ class FaultIT {
     void givenSilence_whenReleased_thenInDoubtWithinTheTimeLimitAndFreeAtTheEndOfTheLease() throws Exception {
         try (LockFactory locks = byProxy("?timeout=1000");
                 LockFactory rivals = direct()) {
-            Lock holder = locks.createLock("report", Duration.ofSeconds(5));
+            Lock holder = locks.createLock("report", TimeLimits.ttl(Duration.ofSeconds(5)));
             assertThat(holder.tryAcquire()).isTrue();
             proxy.silence();
             long began = System.nanoTime();

@@ -10,6 +10,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.EtcdCluster;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class PartitionIT {
 
     private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(6));
-    private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private EtcdCluster cluster;

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ClientClockIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);
-    private static final Duration SHORT = Duration.ofSeconds(10);
+    private static final Duration SHORT = TimeLimits.ttl(Duration.ofSeconds(10));
     private static final Duration HALF_AN_HOUR = Duration.ofMinutes(30);
     private static final Duration LIMIT = TimeLimits.LIMIT;
 

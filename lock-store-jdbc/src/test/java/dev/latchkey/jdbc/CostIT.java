@@ -210,7 +210,7 @@ class CostIT {
 
     /**
      * A head of the line that has waited for some milliseconds asks for itself, and the release after that is no handoff:
-     * how often depends on the load, and is counted by the tokens.
+     * how often depends on the load. So each hold ends by one statement, which passes it on or releases it.
      */
     @Test
     void givenThreadsOfOneProcess_whenTheyContend_thenHoldsArePassedOnInOneStatement() throws Exception {
@@ -232,19 +232,21 @@ class CostIT {
                 call.result();
             }
 
-            long passed = passed(tokens);
+            long passed = lines(server, before, "fencing_token = fencing_token + 1");
             assertThat(tokens).hasSize(400);
             assertThat(passed).isGreaterThan(200);
-            assertThat(lines(server, before, "fencing_token = fencing_token + 1"))
-                    .isBetween(passed, 400L);
             assertThat(lines(server, before, "SET token = '-'"))
                     .as("releases: one for each hold that was not passed on")
                     .isEqualTo(400 - passed);
+            assertThat(followers(tokens)).isGreaterThanOrEqualTo(passed);
         }
     }
 
-    /** Who is passed the lock gets the token after the last one; who asks for it, one of the server's clock. */
-    private static long passed(List<Long> tokens) {
+    /**
+     * Counts the tokens that follow the last one. Who is passed the lock gets such a token; so does who asked for it, and had
+     * to wait for the row until the clock that it had read was behind the tokens.
+     */
+    private static long followers(List<Long> tokens) {
         return IntStream.range(1, tokens.size())
                 .filter(i -> tokens.get(i) == tokens.get(i - 1) + 1)
                 .count();

@@ -19,6 +19,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.PermitStress;
 import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
@@ -43,7 +44,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 interface DatabaseFaults {
 
-    Duration LONG = Duration.ofMinutes(5);
+    Duration LONG = Fixture.LONG_TTL;
     Duration LIMIT = TimeLimits.LIMIT;
 
     FaultyDatabase start();

@@ -9,6 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** The connection that hears of releases: never in the way of a holder, and replaced when it is silent. */
 class ListeningIT {
 
-    private static final Duration LONG = Duration.ofMinutes(5);
+    private static final Duration LONG = Fixture.LONG_TTL;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** Those who wait without being told ask after 15 s for the first time. */

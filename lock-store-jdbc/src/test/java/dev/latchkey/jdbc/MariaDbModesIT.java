@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +40,8 @@ class MariaDbModesIT {
             long first = held.fencingToken().orElseThrow();
             assertThat(held.release()).isTrue();
 
-            Lock next = rivals.createLock("report", Duration.ofMillis(500)).acquire();
+            Lock next = rivals.createLock("report", TimeLimits.ttl(Duration.ofSeconds(1)))
+                    .acquire();
             long second = next.fencingToken().orElseThrow();
             assertThat(second).isGreaterThan(first);
             Lock third = locks.createLock("report", LONG).acquire();

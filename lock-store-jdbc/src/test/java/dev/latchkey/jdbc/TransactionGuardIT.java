@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TransactionGuardIT {
 
     /** Enough for a process to get from its grant into its transaction. */
-    private static final Duration GUARDED_TTL = Duration.ofSeconds(8);
+    private static final Duration GUARDED_TTL = TimeLimits.ttl(Duration.ofSeconds(8));
 
     /** Databases that refuse and wait each in a way of its own. */
     enum On {
@@ -66,7 +66,12 @@ class TransactionGuardIT {
         H2 {
             @Override
             String url() {
-                return "jdbc:h2:mem:guards;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000";
+                return "jdbc:h2:mem:guards;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=" + TimeLimits.LIMIT.toMillis();
+            }
+
+            @Override
+            String patientUrl() {
+                return url();
             }
         },
         HSQLDB {
@@ -141,11 +146,11 @@ class TransactionGuardIT {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL", "MARIADB", "H2"})
     void givenGuarded_whenTheLeaseEnds_thenNobodyTakesOverBeforeTheCommit(On database) throws Exception {
-        try (JdbcStore store = Stores.open(database.url());
+        try (JdbcStore store = Stores.open(database.patientUrl());
                 LockFactory locks = new LockFactory(store);
                 Connection connection = database.transaction()) {
             String resource = "committed-" + database;
-            Duration ttl = Duration.ofSeconds(1);
+            Duration ttl = TimeLimits.ttl(Duration.ofSeconds(1));
             Lock lock = locks.createLock(resource, ttl).acquire();
             Key key = lock.key();
             store.guard(connection, key);
@@ -167,7 +172,7 @@ class TransactionGuardIT {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL", "MARIADB"})
     void givenALongGuard_whenOthersAreRenewed_thenTheyStayHeld(On database) throws Exception {
-        Duration ttl = Duration.ofSeconds(9);
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(9));
         try (JdbcStore store = Stores.open(database.patientUrl());
                 LockFactory locks = new LockFactory(store);
                 Connection transaction = database.transaction()) {
@@ -609,7 +614,8 @@ class TransactionGuardIT {
 
     /** The key of a lock whose lease has ended in the database. */
     private static Key overdue(LockFactory locks, String resource) throws InterruptedException {
-        Lock lock = locks.createLock(resource, Duration.ofMillis(100)).acquire();
+        Lock lock = locks.createLock(resource, TimeLimits.ttl(Duration.ofMillis(200)))
+                .acquire();
         Key key = lock.key();
         locks.createLock(resource).acquire().release();
         return key;

@@ -22,6 +22,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
@@ -41,7 +42,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class FaultsIT {
 
-    private static final Duration LONG = Duration.ofMinutes(5);
+    private static final Duration LONG = Fixture.LONG_TTL;
 
     private MongoDbServer server;
     private FaultProxy proxy;
@@ -166,16 +167,14 @@ class FaultsIT {
 
     @Test
     void givenTheRequestOfAReleaseIsLost_whenTheConnectionIsCut_thenFailureAndTheTtlEndsIt() throws Exception {
-        Lock lock = locks.createLock("lost-release", Duration.ofSeconds(3));
+        Lock lock = locks.createLock("lost-release", TimeLimits.ttl(Duration.ofSeconds(3)));
         assertThat(lock.tryAcquire()).isTrue();
         CompletableFuture<Void> lost = proxy.loseRequest("lost-release");
 
         assertThatThrownBy(lock::release).isInstanceOf(LockStorageException.class);
 
         assertThat(lost).isDone();
-        assertThat(locks.createLock("lost-release")
-                        .acquire(Duration.ofSeconds(60))
-                        .isAcquired())
+        assertThat(locks.createLock("lost-release").acquire(TimeLimits.LIMIT).isAcquired())
                 .isTrue();
     }
 

@@ -181,7 +181,7 @@ class FaultIT {
         CompletableFuture<Void> lost = proxy.loseReplyTo("GET_LOCK('report'");
         Lock lock = locks.createLock("report");
 
-        boolean acquired = lock.tryAcquire(Duration.ofSeconds(10));
+        boolean acquired = lock.tryAcquire(TimeLimits.LIMIT);
 
         assertThat(lost).isCompleted();
         assertThat(acquired).isTrue();
@@ -199,8 +199,7 @@ class FaultIT {
         assertThatThrownBy(lock::release).isInstanceOf(LockStorageException.class);
 
         assertThat(lost).isCompleted();
-        assertThat(others.createLock("report").tryAcquire(Duration.ofSeconds(10)))
-                .isTrue();
+        assertThat(others.createLock("report").tryAcquire(TimeLimits.LIMIT)).isTrue();
     }
 
     /** Somebody took the lock away from under the session: a release that finds nothing must not say it went well. */

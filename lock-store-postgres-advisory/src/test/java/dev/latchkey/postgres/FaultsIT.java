@@ -236,8 +236,7 @@ class FaultsIT {
         awaitLoss(Duration.ofSeconds(20));
         assertThat(others.createLock("report").tryAcquire()).isFalse();
         proxy.heal();
-        assertThat(others.createLock("report").tryAcquire(Duration.ofSeconds(20)))
-                .isTrue();
+        assertThat(others.createLock("report").tryAcquire(TimeLimits.LIMIT)).isTrue();
     }
 
     /** Each on a connection of its own, as those have that were waited for. */
@@ -291,14 +290,13 @@ class FaultsIT {
         CompletableFuture<Void> lost = proxy.loseReplyTo("pg_advisory_unlock_shared");
 
         // Its shared hold went with the connection: whether that is known yet when the call fails is a race.
-        assertThatThrownBy(() -> promoter.acquire(Duration.ofSeconds(5)))
+        assertThatThrownBy(() -> promoter.acquire(TimeLimits.LIMIT))
                 .isInstanceOfAny(LockLostException.class, LockStorageException.class);
 
         assertThat(lost).isCompleted();
         promoter.release();
         reader.release();
-        assertThat(others.createLock("report").tryAcquire(Duration.ofSeconds(10)))
-                .isTrue();
+        assertThat(others.createLock("report").tryAcquire(TimeLimits.LIMIT)).isTrue();
     }
 
     @Test
@@ -307,7 +305,7 @@ class FaultsIT {
         CompletableFuture<Void> lost = proxy.loseReplyTo("pg_try_advisory_lock");
         Lock lock = locks.createLock("report");
 
-        boolean acquired = lock.tryAcquire(Duration.ofSeconds(10));
+        boolean acquired = lock.tryAcquire(TimeLimits.LIMIT);
 
         assertThat(lost).isCompleted();
         assertThat(acquired).isTrue();
@@ -325,8 +323,7 @@ class FaultsIT {
         assertThatThrownBy(lock::release).isInstanceOf(LockStorageException.class);
 
         assertThat(lost).isCompleted();
-        assertThat(others.createLock("report").tryAcquire(Duration.ofSeconds(10)))
-                .isTrue();
+        assertThat(others.createLock("report").tryAcquire(TimeLimits.LIMIT)).isTrue();
     }
 
     /** Somebody took the lock away from under the session: a release that finds nothing must not say it went well. */

@@ -1,7 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.Lock;
-import java.time.Duration;
+import dev.latchkey.testkit.TimeLimits;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -14,7 +14,7 @@ final class Background {
     static CompletableFuture<Lock> acquire(Lock lock) {
         return supply(() -> {
             try {
-                return lock.acquire(Duration.ofSeconds(60));
+                return lock.acquire(TimeLimits.LIMIT);
             } catch (InterruptedException e) {
                 throw new CompletionException(e);
             }

@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import org.awaitility.Awaitility;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** A client whose connections go through a proxy, and rivals who have none in between. */
 abstract class BehindAProxy extends OnOneServer {
 
-    static final Duration LONG_TTL = Duration.ofSeconds(60);
+    static final Duration LONG_TTL = Fixture.LONG_TTL;
     static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(1_500));
     static final String RESOURCE = "report";
     static final String STATE = "lock:{" + RESOURCE + "}";

@@ -13,6 +13,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Three servers, of which two must agree, and which are killed, frozen and emptied. */
 class CombinedRedisIT {
 
-    private static final Duration LONG_TTL = Duration.ofSeconds(60);
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
     private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofSeconds(2));
 
     private final List<RedisServer> servers =
@@ -71,7 +72,7 @@ class CombinedRedisIT {
         assertThat(holder.isExpired()).isFalse();
         assertThat(holder.fencingToken()).hasValue(token);
         assertThat(holder.release()).isTrue();
-        Lock next = others.createLock("x", LONG_TTL).acquire(Duration.ofSeconds(30));
+        Lock next = others.createLock("x", LONG_TTL).acquire(TimeLimits.LIMIT);
         assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
     }
 
@@ -109,7 +110,7 @@ class CombinedRedisIT {
         assertThat(holder.isExpired()).isFalse();
         assertThat(holder.fencingToken()).hasValue(token);
         assertThat(holder.release()).isTrue();
-        Lock next = others.createLock("x", LONG_TTL).acquire(Duration.ofSeconds(30));
+        Lock next = others.createLock("x", LONG_TTL).acquire(TimeLimits.LIMIT);
         assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
         assertThat(losses).isEmpty();
     }
@@ -148,7 +149,7 @@ class CombinedRedisIT {
     }
 
     private static long cycle(LockFactory locks) throws InterruptedException {
-        try (Lock lock = locks.createLock("cycle", LONG_TTL).acquire(Duration.ofSeconds(30))) {
+        try (Lock lock = locks.createLock("cycle", LONG_TTL).acquire(TimeLimits.LIMIT)) {
             return lock.fencingToken().orElseThrow();
         }
     }
@@ -194,7 +195,7 @@ class CombinedRedisIT {
         servers.get(1).thaw();
         assertThat(cycle(locks)).isGreaterThan(token);
         servers.get(2).thaw();
-        assertThat(locks.createLock("stopped", LONG_TTL).tryAcquire(Duration.ofSeconds(30)))
+        assertThat(locks.createLock("stopped", LONG_TTL).tryAcquire(TimeLimits.LIMIT))
                 .isTrue();
     }
 
@@ -236,7 +237,7 @@ class CombinedRedisIT {
                 LockFactory others = connect();
                 for (int i = 0; i < 3; i++) {
                     Lock holder = cut.lock("x").ttl(SHORT_TTL).autoRefresh().create();
-                    assertThat(holder.tryAcquire(Duration.ofSeconds(30))).isTrue();
+                    assertThat(holder.tryAcquire(TimeLimits.LIMIT)).isTrue();
                     BackgroundCall<Boolean> rival = BackgroundCall.start(() -> {
                         try (Lock lock = others.createLock("x", LONG_TTL).acquire()) {
                             return holder.isExpired() && lock.isAcquired();

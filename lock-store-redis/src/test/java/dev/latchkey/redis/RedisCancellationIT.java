@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import org.awaitility.Awaitility;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** What other Redis locks do wrong when a caller is interrupted, gives up or goes away: none of it happens here. */
 class RedisCancellationIT extends WithAStore {
 
-    private static final Duration LONG_TTL = Duration.ofSeconds(60);
+    private static final Duration LONG_TTL = Fixture.LONG_TTL;
     private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(900));
     private static final String RESOURCE = "report";
 

@@ -190,8 +190,8 @@ class RedisFailureIT extends WithAStore {
                 RedisStore far = open("redis://" + proxy.address())) {
             Lock holder = locks.createLock(resource, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
-            CompletableFuture<Lock> waiting =
-                    Background.acquire(new LockFactory(far).createLock(resource, Duration.ofSeconds(3)));
+            CompletableFuture<Lock> waiting = Background.acquire(
+                    new LockFactory(far).createLock(resource, TimeLimits.ttl(Duration.ofSeconds(3))));
             Awaitility.await()
                     .until(() -> new RedisKeys(server)
                             .listening().stream().anyMatch(waiter -> waiter.startsWith("lock:{" + resource + "}:q")));

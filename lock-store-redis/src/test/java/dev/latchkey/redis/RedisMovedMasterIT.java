@@ -15,6 +15,7 @@ import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 /** The master becomes a replica of its replica, and one address leads to whichever is the master. */
 class RedisMovedMasterIT {
 
-    private static final Duration TTL = Duration.ofSeconds(60);
+    private static final Duration TTL = Fixture.LONG_TTL;
     private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{report}";

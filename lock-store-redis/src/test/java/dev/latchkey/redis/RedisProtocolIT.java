@@ -12,6 +12,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** The mistakes that were made once in working out the protocol, one test each. */
 class RedisProtocolIT extends WithAStore {
 
-    private static final Duration LONG_WAIT = Duration.ofMinutes(1);
+    private static final Duration LONG_WAIT = Fixture.LONG_TTL;
 
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
@@ -202,7 +203,7 @@ class RedisProtocolIT extends WithAStore {
     /** The lease of a grant that is read late began when the server says so. */
     @Test
     void givenTheMessageComesLate_whenItIsRead_thenNoMoreIsBelievedThanTheServerKeeps() throws Exception {
-        Duration ttl = Duration.ofSeconds(2);
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(2));
         try (FaultProxy proxy = FaultProxy.to(server.address());
                 RedisStore slow = open("redis://" + proxy.address())) {
             for (int delay : new int[] {0, 100, 400}) {

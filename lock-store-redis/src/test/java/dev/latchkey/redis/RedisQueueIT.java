@@ -21,6 +21,8 @@ import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateRule;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.Fixture;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +43,7 @@ class RedisQueueIT extends WithAStore {
     private static final String STATE = "lock:{report}";
     private static final String QUEUE = STATE + ":q";
     private static final String BEATS = STATE + ":h";
-    private static final Duration LONG_WAIT = Duration.ofMinutes(1);
+    private static final Duration LONG_WAIT = Fixture.LONG_TTL;
 
     /** As the store asks for one that waits; {@code how} is claim, poll, ticket, push and change. */
     private static Object acquire(String token, String attempt, String want, long ttl, String how, String... more) {
@@ -78,7 +80,7 @@ class RedisQueueIT extends WithAStore {
     @Test
     void givenAKeyWaitsTwice_whenTheSecondLooksFirst_thenItHasItsOwnTtlAndWaitsNoMore() {
         Key holder = Key.of(RESOURCE);
-        granted(store.save(exclusive(holder, Duration.ofSeconds(1))));
+        granted(store.save(exclusive(holder, TimeLimits.ttl(Duration.ofSeconds(1)))));
         Key key = Key.of(RESOURCE);
         long ignored = queue(key.token(), "one.1", "x", 1_500, "100 0");
         long ticket = queue(key.token(), "two.1", "x", 60_000, "100 0");
@@ -96,7 +98,7 @@ class RedisQueueIT extends WithAStore {
     @Test
     void givenAKeyWaitsTwice_whenOneIsCancelledAfterBothWereGranted_thenTheOtherHolds() {
         Key holder = Key.of(RESOURCE);
-        granted(store.save(exclusive(holder, Duration.ofSeconds(1))));
+        granted(store.save(exclusive(holder, TimeLimits.ttl(Duration.ofSeconds(1)))));
         Key key = Key.of(RESOURCE);
         long one = queue(key.token(), "one.1", "x", 60_000, "100 0");
         long two = queue(key.token(), "two.1", "x", 60_000, "100 0");
@@ -173,7 +175,7 @@ class RedisQueueIT extends WithAStore {
             proxy.refuse();
             assertThat(holder.release()).isTrue();
 
-            assertThat(locks.createLock(RESOURCE, LONG_TTL).tryAcquire(Duration.ofSeconds(10)))
+            assertThat(locks.createLock(RESOURCE, LONG_TTL).tryAcquire(TimeLimits.LIMIT))
                     .isTrue();
             assertThat(unused).isNotCancelled();
         }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** What becomes of a sticky lock whose recall goes wrong, or whose process does. */
 class RedisStickyFaultsIT extends BehindAProxy {
 
-    private static final Duration STICKY = Duration.ofSeconds(30);
+    private static final Duration STICKY = TimeLimits.LIMIT.multipliedBy(2);
 
     private static Lock sticky(LockFactory factory) {
         return factory.lock(RESOURCE).ttl(LONG_TTL).sticky(STICKY).create();

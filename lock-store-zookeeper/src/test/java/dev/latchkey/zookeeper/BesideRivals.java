@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -13,7 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 /** As its superclass, and rivals with a connection of their own. */
 abstract class BesideRivals extends BehindAProxy {
 
-    static final String SHORT_SESSION = "?sessionTimeout=6000";
+    static final Duration SHORT = Duration.ofSeconds(6);
+    static final String SHORT_SESSION = Stores.session(SHORT);
 
     ZooKeeperStore direct;
     LockFactory rivals;
@@ -53,7 +56,7 @@ abstract class BesideRivals extends BehindAProxy {
         Session session = store.sessions().forUse("any");
         ZooKeeper sameSession = new ZooKeeper(
                 server.address().toString(),
-                6_000,
+                (int) TimeLimits.ttl(SHORT).toMillis(),
                 event -> {},
                 session.client().getSessionId(),
                 session.client().getSessionPasswd());

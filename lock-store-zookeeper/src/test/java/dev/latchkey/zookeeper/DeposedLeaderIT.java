@@ -78,7 +78,7 @@ class DeposedLeaderIT {
         await(first, "follower");
         String others = "zookeeper://" + first.address() + "," + second.address();
 
-        try (ZooKeeperStore store = Stores.open(leader.address(), "?sessionTimeout=4000");
+        try (ZooKeeperStore store = Stores.open(leader.address(), Stores.session(Duration.ofSeconds(4)));
                 ZooKeeperStore rivals = Stores.open(others + "?sessionTimeout=60000")) {
             List<String> events = new CopyOnWriteArrayList<>();
             Lock holder = new LockFactory(store).createLock("deposed");

@@ -21,13 +21,14 @@ import org.junit.jupiter.api.Test;
 class EnsembleIT {
 
     private static final Duration LIMIT = TimeLimits.LIMIT;
+    private static final long SESSION_MILLIS = LIMIT.multipliedBy(2).toMillis();
     private static final Duration TTL = Duration.ofMinutes(5);
 
     private ZooKeeperEnsemble ensemble;
 
     @BeforeEach
     void start() {
-        ensemble = ZooKeeperEnsemble.start();
+        ensemble = ZooKeeperEnsemble.start("maxSessionTimeout=" + SESSION_MILLIS);
     }
 
     @AfterEach
@@ -35,9 +36,9 @@ class EnsembleIT {
         ensemble.close();
     }
 
-    /** The longest session that the servers grant, so that it outlasts an election on a busy machine. */
+    /** Half of a session outlasts an election, however long that may take. */
     private ZooKeeperStore open() {
-        return Stores.open(ensemble.dsn() + "?sessionTimeout=60000");
+        return Stores.open(ensemble.dsn() + "?sessionTimeout=" + SESSION_MILLIS);
     }
 
     @Test
@@ -49,6 +50,9 @@ class EnsembleIT {
             holder.onLost(told::add);
             assertThat(holder.tryAcquire()).isTrue();
             long token = holder.fencingToken().orElseThrow();
+            assertThat(store.sessions().forUse("report").client().getSessionTimeout())
+                    .as("granted")
+                    .isEqualTo((int) SESSION_MILLIS);
             BackgroundCall<Lock> waiting =
                     BackgroundCall.start(new LockFactory(other).createLock("report", TTL)::acquire);
             Awaitility.await()
@@ -106,7 +110,7 @@ class EnsembleIT {
 
     @Test
     void givenHeld_whenTheLeaderIsFrozen_thenTheHolderKnowsBeforeARivalHolds() throws Exception {
-        try (ZooKeeperStore store = Stores.open(ensemble.dsn() + "?sessionTimeout=1500");
+        try (ZooKeeperStore store = Stores.open(ensemble.dsn() + Stores.session(Duration.ofMillis(1_500)));
                 ZooKeeperStore other = open()) {
             List<String> events = new CopyOnWriteArrayList<>();
             Lock holder = new LockFactory(store).createLock("frozen", TTL);

@@ -7,6 +7,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class HeartbeatIT extends BehindAProxy {
 
     HeartbeatIT() {
-        super("?sessionTimeout=6000");
+        super(Stores.session(Duration.ofSeconds(6)));
     }
 
     /** B9: the thread that proves the session is the only one that tells of its loss. Where memory is short, a log line fails, too. */

@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -119,7 +120,9 @@ class RecallIT extends BesideRivals {
         try (ZooKeeperStore holding =
                         ZooKeeperStore.builder(client).root(root).acl(acl).build();
                 ZooKeeperStore asking = Stores.open(server.dsn() + "?root=" + root)) {
-            Duration moment = Duration.ofSeconds(1);
+            assertThat(new LockFactory(asking).createLock("warm-up").tryAcquire())
+                    .isTrue();
+            Duration moment = TimeLimits.ttl(Duration.ofSeconds(1));
             long token = used(new LockFactory(holding)
                     .lock(resource)
                     .ttl(moment)

@@ -10,7 +10,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
-import java.time.Duration;
+import dev.latchkey.testkit.TimeLimits;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -114,7 +114,7 @@ class SessionFaultsIT extends BesideRivals {
     @Test
     void givenHolderIsFrozenLongerThanItsSession_whenARivalTakes_thenItsTokenIsGreaterAndTheHolderLearnsIt()
             throws Exception {
-        try (SecondProcess other = SecondProcess.connect(server.dsn() + "?sessionTimeout=12000");
+        try (SecondProcess other = SecondProcess.connect(server.dsn() + Stores.session(SHORT.multipliedBy(2)));
                 ZooKeeperStore lasting = Stores.open(server.address(), "?sessionTimeout=60000")) {
             RemoteLock frozen = other.lock("frozen", TTL);
             assertThat(frozen.tryAcquire()).isTrue();
@@ -141,7 +141,9 @@ class SessionFaultsIT extends BesideRivals {
             assertThat(lock.release()).isTrue();
 
             other.freeze();
-            Awaitility.await().pollDelay(Duration.ofSeconds(4)).until(() -> true);
+            Awaitility.await()
+                    .pollDelay(TimeLimits.ttl(SHORT.multipliedBy(2).dividedBy(3)))
+                    .until(() -> true);
             other.thaw();
 
             assertThat(lock.tryAcquire()).isTrue();

@@ -8,6 +8,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** What becomes of a sticky lock whose recall goes wrong, or whose session or process does. */
 class StickyFaultsIT extends BesideRivals {
 
-    private static final Duration STICKY = Duration.ofSeconds(30);
+    private static final Duration STICKY = TimeLimits.LIMIT.multipliedBy(2);
     private static final byte[] RECALLED = "r".getBytes(StandardCharsets.UTF_8);
 
     /** Of this test alone: what one leaves behind may outlast it by a session. */
@@ -149,7 +150,8 @@ class StickyFaultsIT extends BesideRivals {
     /** The servers do not know how long it is to be kept: the store does. */
     @Test
     void givenKept_whenNobodyAsksForLongerThanItIsToBeKept_thenItIsGivenBack() throws Exception {
-        Duration moment = Duration.ofMillis(100);
+        // On a busy machine it has to be kept for long enough to be used again and seen.
+        Duration moment = TimeLimits.ttl(Duration.ofSeconds(1));
         long unused = kept(locks.lock(resource).ttl(moment).sticky(moment).create());
         assertThat(nodes.line(resource)).hasSize(1);
 

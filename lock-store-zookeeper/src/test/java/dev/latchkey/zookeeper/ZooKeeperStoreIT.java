@@ -20,6 +20,7 @@ import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StickyContract;
 import dev.latchkey.testkit.StickyCrashContract;
 import dev.latchkey.testkit.StoreRules;
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.time.Duration;
 import java.util.List;
@@ -52,7 +53,7 @@ class ZooKeeperStoreIT
                 ProcessContentionContract {
 
     /** On a busy machine an answer may take seconds. After half of the session timeout it no longer proves the session. */
-    private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration SESSION_TIMEOUT = TimeLimits.ttl(Duration.ofSeconds(10));
 
     private static final String LIMITS = "maxSessionTimeout=60000";
 

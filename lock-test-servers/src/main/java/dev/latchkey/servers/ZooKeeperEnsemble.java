@@ -23,10 +23,13 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     /**
      * Starts the ensemble.
      *
+     * @param settings more lines of the configuration of each, such as {@code "maxSessionTimeout=60000"}; without it they
+     *     grant sessions of 4 s at most
      * @return ready: one leads, the others follow
      */
-    public static ZooKeeperEnsemble start() {
+    public static ZooKeeperEnsemble start(String... settings) {
         List<String> common = new ArrayList<>(List.of("initLimit=50", "syncLimit=10"));
+        common.addAll(List.of(settings));
         for (int i = 1; i <= SERVERS; i++) {
             common.add("server." + i + "=127.0.0.1:" + ServerAddress.unused().port() + ":"
                     + ServerAddress.unused().port());

@@ -19,7 +19,7 @@ public interface DurableServerContract extends ServerFaultContract {
     @Tag("slow")
     default void givenTheServerIsKilledAndComesBackWithinTheLease_whenARivalHolds_thenTheLeaseWasOver(Fixture fixture)
             throws Exception {
-        Duration ttl = Duration.ofSeconds(8);
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(8));
         List<? extends OwnServer> servers = startServers();
         try (LockFactory locks = LockFactory.connect(dsn(servers))) {
             Lock holder = locks.createLock(fixture.resource(), ttl);

@@ -18,8 +18,11 @@ import org.awaitility.Awaitility;
  */
 public final class Fixture {
 
-    /** A TTL that does not end during a test. */
-    public static final Duration LONG_TTL = Duration.ofMinutes(5);
+    /**
+     * A TTL that does not end during a test: longer than anything is waited for, so that what ends only with its lease does
+     * not look as if it had ended in time.
+     */
+    public static final Duration LONG_TTL = TimeLimits.LIMIT.multipliedBy(5);
 
     private final PersistingStore store;
     private final StoreContract contract;

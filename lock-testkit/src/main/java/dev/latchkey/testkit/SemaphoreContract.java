@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Counting semaphores, of which never more permits are held than there are: for a {@link SemaphoreStore}. */
@@ -232,6 +233,7 @@ public interface SemaphoreContract extends SemaphoreLeaseContract, PermitStoreCo
 
     /** The semaphore's own promise, with a witness that no lock or store is part of. */
     @Test
+    @Tag("slow")
     default void givenManyThreadsOfTwoFactories_whenTheyAcquireAndRelease_thenNeverMoreAreHeldThanThereAre(
             Fixture fixture) throws Exception {
         int permits = 3;

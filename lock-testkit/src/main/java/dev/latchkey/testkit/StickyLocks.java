@@ -12,7 +12,7 @@ import org.awaitility.Awaitility;
 final class StickyLocks {
 
     /** Longer than a test takes. */
-    static final Duration STICKY = Duration.ofMinutes(1);
+    static final Duration STICKY = TimeLimits.LIMIT.multipliedBy(2);
 
     /** Far longer than anybody is ready to wait. */
     static final Duration FOR_LONG = Duration.ofHours(1);

@@ -6,6 +6,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -83,6 +84,7 @@ class InMemoryStoreTest
     }
 
     @Test
+    @Tag("slow")
     void joinsAllItsContracts() {
         StoreRules.of(InMemoryStore.class).testedBy(InMemoryStoreTest.class).checkContracts();
     }

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Editors do random things to random trees, some die in the middle of a call, and after each step what they hold is compared
  * with a plain model that is told nothing but what succeeded. A failure names its seed.
  */
+@Tag("slow")
 class TreeModelTest {
 
     private static final int STEPS = 150;

@@ -27,8 +27,6 @@ class SharedEditorsTest {
     private static final int EDITORS = 100;
     private static final Duration TTL = Duration.ofSeconds(6);
 
-    private static final Duration WAIT = Duration.ofSeconds(60);
-
     private final InMemoryStore memory = new InMemoryStore();
     private final BatchCounter store = new BatchCounter(memory);
     private final TreeLocks locks = TreeLocks.of(store, "tree")
@@ -53,7 +51,7 @@ class SharedEditorsTest {
     void givenManyEditors_whenTheyHoldAndAreRenewed_thenTheThreadsAreThoseOfOneFactory() {
         List<TreeEditor> editors = editorsThatHold();
         int renewed = store.renewals().size();
-        await().atMost(WAIT).until(() -> store.renewals().size() >= renewed + 3);
+        await().atMost(LIMIT).until(() -> store.renewals().size() >= renewed + 3);
 
         assertThat(started().stream().map(Thread::getName))
                 .containsOnlyOnce("latchkey-alarm", "latchkey-notifier", "latchkey-renewer")
@@ -68,7 +66,7 @@ class SharedEditorsTest {
         List<TreeEditor> editors = editorsThatHold();
         int ids = 2 * EDITORS;
 
-        await().atMost(WAIT).until(() -> sum(store.renewals()) >= 3 * ids);
+        await().atMost(LIMIT).until(() -> sum(store.renewals()) >= 3 * ids);
 
         assertThat(store.renewals()).hasSizeLessThan(EDITORS / 4);
         editors.forEach(editor -> assertThat(editor.held()).hasSize(2));
@@ -90,9 +88,9 @@ class SharedEditorsTest {
 
         store.takeAway("tree/node 7");
 
-        await().atMost(WAIT).until(() -> !told.isEmpty());
+        await().atMost(LIMIT).until(() -> !told.isEmpty());
         int renewed = sum(store.renewals());
-        await().atMost(WAIT).until(() -> sum(store.renewals()) > renewed + 4 * EDITORS);
+        await().atMost(LIMIT).until(() -> sum(store.renewals()) > renewed + 4 * EDITORS);
         assertThat(told).containsExactly("editor 7");
         assertThat(editors.get(7).held()).isEmpty();
         assertThat(editors.get(8).holdsExclusive("node 8")).isTrue();
@@ -107,7 +105,7 @@ class SharedEditorsTest {
 
         assertThat(memory.holders("tree/node 3")).isEmpty();
         int renewed = sum(store.renewals());
-        await().atMost(WAIT).until(() -> sum(store.renewals()) > renewed + 4 * EDITORS);
+        await().atMost(LIMIT).until(() -> sum(store.renewals()) > renewed + 4 * EDITORS);
         editors.remove(3);
         editors.forEach(editor -> assertThat(editor.held()).hasSize(2));
         assertThat(memory.holders("tree/root")).hasSize(EDITORS - 1);
@@ -123,7 +121,7 @@ class SharedEditorsTest {
         });
         Thread waiter = new Thread(waiting, "waiter");
         waiter.start();
-        await().atMost(WAIT).until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
+        await().atMost(LIMIT).until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
 
         locks.close();
         locks.close();
@@ -136,7 +134,7 @@ class SharedEditorsTest {
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> locks.createEditor(SharedEditorsTest::parents))
                 .isInstanceOf(IllegalStateException.class);
-        await().atMost(WAIT)
+        await().atMost(LIMIT)
                 .until(() ->
                         started().stream().allMatch(thread -> thread.getName().equals("latchkey-cleaner")));
     }
@@ -153,7 +151,7 @@ class SharedEditorsTest {
         awaitCollected(dropped);
 
         assertThat(holdStore().size()).isZero();
-        await().atMost(WAIT).until(() -> field(locks, "editors", Set.class).isEmpty());
+        await().atMost(LIMIT).until(() -> field(locks, "editors", Set.class).isEmpty());
     }
 
     /** Otherwise each would stay in memory for ever, because its lease runs out without a release. */
@@ -165,7 +163,7 @@ class SharedEditorsTest {
                 .ttl(Duration.ofSeconds(1))
                 .create()) {
             TreeEditor last = acquireAndDrop(brief, 3_000);
-            await().atMost(WAIT).until(() -> last.held().isEmpty());
+            await().atMost(LIMIT).until(() -> last.held().isEmpty());
 
             TreeEditor unused = acquireAndDrop(brief, 3_000);
 
@@ -192,7 +190,7 @@ class SharedEditorsTest {
         WeakReference<TreeEditor> dropped = new WeakReference<>(editor(0));
         awaitCollected(List.of(dropped));
         int renewed = store.renewals().size();
-        await().atMost(WAIT).until(() -> store.renewals().size() > renewed + 4);
+        await().atMost(LIMIT).until(() -> store.renewals().size() > renewed + 4);
         assertThat(memory.holders("tree/node 0")).hasSize(1);
 
         locks.close();
@@ -202,7 +200,7 @@ class SharedEditorsTest {
     }
 
     private static void awaitCollected(List<WeakReference<TreeEditor>> dropped) {
-        await().atMost(WAIT).until(() -> {
+        await().atMost(LIMIT).until(() -> {
             System.gc();
             return dropped.stream().allMatch(one -> one.refersTo(null));
         });
