@@ -13,7 +13,6 @@ import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisRefusal;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;

@@ -12,7 +12,6 @@ import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
