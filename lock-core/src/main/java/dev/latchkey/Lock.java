@@ -470,6 +470,9 @@ public final class Lock implements AutoCloseable {
      * Returns the fencing token of this exclusive hold: a number greater than that of every earlier exclusive hold. A
      * protected resource can refuse requests with a smaller number than it has seen.
      *
+     * <p>A hold that this Lock has lost only by its own clock, and the store has not ended yet, may go on when this Lock acquires
+     * again with the same key. Nobody else has held it in between, and its token is the same.
+     *
      * @return empty if the lock is held shared or not held, if the store cannot provide a reliable token, or if this is a
      *     Lock of {@linkplain LockFactory#all several resources}, which has {@link #fencingTokens()}
      */

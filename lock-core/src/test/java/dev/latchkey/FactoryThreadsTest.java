@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -66,6 +67,22 @@ class FactoryThreadsTest {
         noThreads = false;
 
         assertThat(ended.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Whoever is told that it was not begun does it in another way. */
+    @Test
+    void givenNoThreadIsToBeHadAtAll_whenThereIsOneAgain_thenWhatWasRefusedIsNotDone() throws Exception {
+        AtomicInteger done = new AtomicInteger();
+        CountDownLatch later = new CountDownLatch(1);
+        noThreads = true;
+        assertThatThrownBy(() -> context.threads().end(done::incrementAndGet)).isInstanceOf(OutOfMemoryError.class);
+
+        noThreads = false;
+
+        Future<?> unused = context.threads().alarmIn(TimeUnit.MILLISECONDS.toNanos(200), later::countDown);
+        assertThat(later.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        context.threads().end(later::countDown).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        assertThat(done).hasValue(0);
     }
 
     @Test

@@ -39,6 +39,9 @@ final class KeptHold {
     private long recalledAt;
     private boolean isHandedOut;
 
+    /** How much longer it may last than is known here, by requests that were not answered: each may come late. */
+    private long doubtNanos;
+
     /** @param reservedTokens how many fencing tokens the store reserves with a request */
     KeptHold(Request asked, Response.Granted granted, ToLongFunction<Request> reservedTokens) {
         this.key = asked.key();
@@ -128,7 +131,7 @@ final class KeptHold {
     boolean isGone(long now) {
         long nanos = lease.ttl().toNanos();
         return isTimed()
-                ? answeredAt + nanos + nanos / 100 - now <= 0
+                ? answeredAt + nanos + nanos / 100 + doubtNanos - now <= 0
                 : !lease.isLive().getAsBoolean();
     }
 
@@ -179,6 +182,11 @@ final class KeptHold {
 
     boolean isRecalled() {
         return isRecalled;
+    }
+
+    /** A request about it was not answered, and may take effect as long as the store has it. */
+    void notAnswered(Request asked) {
+        doubtNanos = Math.min(doubtNanos + asked.ttl().toNanos(), ENDLESS_NANOS);
     }
 
     void recall(long now) {

@@ -186,7 +186,7 @@ final class LineCalls {
             response = leases.orElseThrow().refresh(asked);
         } finally {
             if (response == null) {
-                releases.releaseLater(line, line.notRenewed(kept));
+                releases.releaseLater(line, line.notRenewed(asked, kept));
             }
         }
         Response answer = line.renewed(request, asked, kept, response);

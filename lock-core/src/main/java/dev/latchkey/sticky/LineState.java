@@ -156,8 +156,11 @@ final class LineState {
     Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
         Response.Granted held = null;
         long now = System.nanoTime();
-        if (response instanceof Response.Granted granted && keeping.isKept(current)) {
+        if (response instanceof Response.Granted granted) {
+            // Whoever has it by now, the store keeps it for longer.
             current.renew(asked, granted, now);
+        }
+        if (response instanceof Response.Granted && keeping.isKept(current)) {
             // The answer may have come late: then what is left of the lease is all there is.
             held = begin(
                     current.suffices(local, now)
@@ -172,7 +175,8 @@ final class LineState {
     }
 
     /** It may last longer than is known here: it is given back, as if others had asked for it. Returns as {@link #done}. */
-    @Nullable KeptHold notRenewed(KeptHold current) {
+    @Nullable KeptHold notRenewed(Request asked, KeptHold current) {
+        current.notAnswered(asked);
         current.recall(System.nanoTime());
         return done();
     }

@@ -101,7 +101,8 @@ final class LineUse {
     }
 
     /** What a request was about that was not answered may last longer than is known here: it is given back as if recalled. */
-    void notAnswered(KeptHold used) {
+    void notAnswered(Request asked, KeptHold used) {
+        used.notAnswered(asked);
         if (keeping.isKept(used)) {
             used.recall(System.nanoTime());
         }

@@ -16,10 +16,11 @@ final class LocalHolds {
 
     private final List<LocalHold> holds = new ArrayList<>(1);
 
+    /** The last one that a Lock has begun: one before it may be there still that is over. */
     @Nullable LocalHold find(Key local) {
-        for (LocalHold hold : holds) {
-            if (hold.isOf(local)) {
-                return hold;
+        for (int i = holds.size() - 1; i >= 0; i--) {
+            if (holds.get(i).isOf(local)) {
+                return holds.get(i);
             }
         }
         return null;

@@ -106,8 +106,8 @@ final class StickyLine {
         return guarded(() -> state.renewed(local, asked, current, response));
     }
 
-    @Nullable KeptHold notRenewed(KeptHold current) {
-        return guarded(() -> state.notRenewed(current));
+    @Nullable KeptHold notRenewed(Request asked, KeptHold current) {
+        return guarded(() -> state.notRenewed(asked, current));
     }
 
     @Nullable KeptHold done() {
@@ -182,8 +182,8 @@ final class StickyLine {
         return guarded(() -> use.lose(local, lost));
     }
 
-    void notAnswered(KeptHold used) {
-        guardedRun(() -> use.notAnswered(used));
+    void notAnswered(Request asked, KeptHold used) {
+        guardedRun(() -> use.notAnswered(asked, used));
     }
 
     void end(Key local) {

@@ -55,7 +55,7 @@ record UsedHold(StickyLine line, LocalHold hold, Request local, Request asked) {
 
     /** It may last longer than is known here: its release is to be real. */
     void notAnswered() {
-        line.notAnswered(hold.kept());
+        line.notAnswered(asked, hold.kept());
     }
 
     /** What the Lock is answered. */

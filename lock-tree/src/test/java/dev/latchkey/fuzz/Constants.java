@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * The constants of a class file, which are all that a {@link Simulation} changes: names of types, and whose static methods are
- * called.
+ * The constants of a class file, which are all that a {@link Simulation} changes: names of types, whose static methods are
+ * called, and what method references refer to.
  */
 final class Constants {
 
@@ -16,7 +16,12 @@ final class Constants {
     private static final int LONG = 5;
     private static final int DOUBLE = 6;
     private static final int CLASS = 7;
+    private static final int METHOD = 10;
     private static final int METHOD_OF_INTERFACE = 11;
+    private static final int NAME_AND_TYPE = 12;
+    private static final int METHOD_HANDLE = 15;
+    private static final int INVOKE_VIRTUAL = 5;
+    private static final int INVOKE_STATIC = 6;
 
     private final byte[] code;
     private final int[] starts;
@@ -66,6 +71,21 @@ final class Constants {
         }
     }
 
+    /** Has references to a method without parameters refer to a static method of that name, which takes the object. */
+    void redirectReferences(String from, String method, String result, String to) {
+        int other = 0;
+        for (int start : starts) {
+            boolean isReference = start != 0 && code[start] == METHOD_HANDLE && code[start + 1] == INVOKE_VIRTUAL;
+            int referred = isReference ? starts[unsigned(start + 2)] : 0;
+            if (referred != 0 && code[referred] == METHOD && calls(referred, from, method)) {
+                other = other == 0 ? add(to, method, "(L" + from + ";)L" + result + ";") : other;
+                code[start + 1] = INVOKE_STATIC;
+                code[start + 2] = (byte) (other >> 8);
+                code[start + 3] = (byte) other;
+            }
+        }
+    }
+
     private boolean calls(int start, String owner, String method) {
         int type = starts[unsigned(start + 1)];
         int nameAndType = starts[unsigned(start + 3)];
@@ -73,11 +93,25 @@ final class Constants {
                 && text(starts[unsigned(nameAndType + 1)]).equals(method);
     }
 
+    private int add(String type, String method, String descriptor) {
+        int owner = add(type);
+        int name = add(utf8(method));
+        int parameters = add(utf8(descriptor));
+        return add(pair(METHOD, owner, add(pair(NAME_AND_TYPE, name, parameters))));
+    }
+
     private int add(String type) {
-        added.add(utf8(type));
-        int name = starts.length + added.size() - 1;
-        added.add(new byte[] {CLASS, (byte) (name >> 8), (byte) name});
-        return name + 1;
+        int name = add(utf8(type));
+        return add(new byte[] {CLASS, (byte) (name >> 8), (byte) name});
+    }
+
+    private int add(byte[] constant) {
+        added.add(constant);
+        return starts.length + added.size() - 1;
+    }
+
+    private static byte[] pair(int tag, int first, int second) {
+        return new byte[] {(byte) tag, (byte) (first >> 8), (byte) first, (byte) (second >> 8), (byte) second};
     }
 
     private String text(int start) {

@@ -2,6 +2,7 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -71,6 +72,32 @@ final class Network {
             throw failure(message.resource(), fate);
         }
         return answer;
+    }
+
+    /** As {@link #carry}, for somebody who does not wait: what is not answered fails at any later time. */
+    <T> CompletableFuture<T> send(Message message, Fate fate, Supplier<T> effect) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        if (fate == Fate.NOT_SENT && world.oneIn(2)) {
+            answer.completeExceptionally(failure(message.resource(), fate));
+        } else {
+            world.late(() -> arrive(message, fate, effect, answer));
+        }
+        return answer;
+    }
+
+    private <T> void arrive(Message message, Fate fate, Supplier<T> effect, CompletableFuture<T> answer) {
+        @Nullable T got = fate.arrivesNow() ? applied(message, " (not waited for)", effect) : null;
+        if (fate.arrivesLate()) {
+            world.late(() -> applied(message, " (late)", effect));
+        }
+        world.late(() -> {
+            if (got == null || !fate.isAnswered()) {
+                answer.completeExceptionally(failure(message.resource(), fate));
+            } else {
+                world.note("   " + message.operation() + " " + message.about() + " is answered");
+                answer.complete(got);
+            }
+        });
     }
 
     private <T> T applied(Message message, String when, Supplier<T> effect) {

@@ -2,6 +2,7 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
@@ -20,12 +21,14 @@ import java.util.function.Supplier;
  * The store as the process of one factory sees it over a network: requests are lost, come late or twice, and so do recalls. The
  * process may die: nothing it sends arrives any more.
  */
-final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore {
+final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore, AsyncStore {
 
     private final World world;
     private final InMemoryStore store;
     private final Network network;
     private final int faultIn;
+    private final int mishapIn;
+    private final boolean isAsync;
     private final Plant plant;
     private boolean dead;
     private boolean renews;
@@ -35,11 +38,18 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
         static final Plant NOTHING = new Plant(1, Optional.empty(), true);
     }
 
+    /**
+     * Creates the way of one process to the store.
+     *
+     * @param faultIn of the messages, one in so many meets a fault; none if zero
+     */
     RecallBorder(World world, InMemoryStore store, int faultIn, Plant plant) {
         this.world = world;
         this.store = store;
         this.network = new Network(world, faultIn);
         this.faultIn = faultIn;
+        this.mishapIn = faultIn == 0 && world.oneIn(2) ? 1 + world.draw(4) : 0;
+        this.isAsync = world.oneIn(2);
         this.plant = plant;
     }
 
@@ -51,7 +61,7 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
         return dead;
     }
 
-    /** Whether it has asked for more of what it held: that may come late, when it is lost already. */
+    /** Whether it has asked for more of what it held, and would not keep: that may come late, when it is lost already. */
     boolean hasRenewed() {
         return renews;
     }
@@ -69,16 +79,38 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
     @Override
     public Response refresh(Request request) {
         boolean mayRepeat = request.leaseChange() == LeaseChange.EXTEND;
-        return call(
+        Response response = call(
                 "refresh " + request.leaseChange() + " " + request.ttl().toMillis() + " ms",
                 request.key(),
                 mayRepeat,
                 () -> answered(request, store.refresh(asked(request))));
+        if (request.isSticky() && meetsMishap()) {
+            throw network.failure(request.key().resource(), Network.Fate.ANSWER_LOST);
+        }
+        return response;
     }
 
     @Override
     public boolean delete(Key key) {
         return call("delete", key, false, () -> store.delete(key));
+    }
+
+    @Override
+    public CompletionStage<Boolean> deleteAsync(Key key) {
+        String about = world.isTraced() ? Network.shown(key) : "";
+        world.note("-> delete, not waited for " + about);
+        Network.Fate fate = dead || meetsMishap() ? Network.Fate.NOT_SENT : network.fate(false);
+        return network.send(new Network.Message("delete", key.resource(), about), fate, () -> store.delete(key));
+    }
+
+    @Override
+    public CompletionStage<Response> saveAsync(Request request, long proposal) {
+        throw new UnsupportedOperationException("sticky locks do not acquire in this way");
+    }
+
+    @Override
+    public <T> Optional<T> capability(Class<T> type) {
+        return type == AsyncStore.class && !isAsync ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 
     @Override
@@ -107,6 +139,8 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
     }
 
     private Request asked(Request request) {
+        // What is kept is known here, and given back whenever that is asked for.
+        renews |= request.key().held().isPresent() && !request.isSticky();
         return plant.tokens().map(tokens -> tokens.asked(request)).orElse(request);
     }
 
@@ -160,11 +194,15 @@ final class RecallBorder implements RecallableStore, ExpiringStore, SharedStore 
     }
 
     private Network.Fate begin(String operation, Key key, boolean mayRepeat) {
-        renews |= key.held().isPresent() && !operation.equals("delete") && !operation.equals("find");
         if (world.isTraced()) {
             world.note("-> " + operation + " " + Network.shown(key));
         }
         world.mayPause();
         return dead ? Network.Fate.NOT_SENT : network.fate(mayRepeat);
+    }
+
+    /** What a process makes good by itself, so that nobody waits in vain for it. */
+    private boolean meetsMishap() {
+        return mishapIn > 0 && world.oneIn(mishapIn);
     }
 }

@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.Executor;
@@ -351,6 +352,22 @@ public final class Simulated {
     public interface Sets {
         static <T> Set<T> copyOf(Collection<? extends T> elements) {
             return Collections.unmodifiableSet(new LinkedHashSet<>(List.copyOf(elements)));
+        }
+    }
+
+    /** In place of what waits for a {@link CompletableFuture}. */
+    public static final class Futures {
+        private Futures() {}
+
+        public static @Nullable Object join(CompletableFuture<?> future) {
+            World world = World.current();
+            Fiber me = world.running();
+            var unused = future.whenComplete((result, failure) -> me.wake());
+            while (!future.isDone()) {
+                me.await(Long.MAX_VALUE, false);
+                world.pause();
+            }
+            return future.join();
         }
     }
 

@@ -70,6 +70,8 @@ final class Simulation extends ClassLoader {
     private static byte[] simulated(byte[] code) {
         Constants constants = new Constants(code);
         constants.redirect("java/util/Set", "copyOf", OURS + "Sets");
+        constants.redirectReferences(
+                "java/util/concurrent/CompletableFuture", "join", "java/lang/Object", OURS + "Futures");
         return constants.replaced(Simulation::replaced);
     }
 

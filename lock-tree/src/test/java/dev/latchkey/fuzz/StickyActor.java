@@ -3,6 +3,8 @@ package dev.latchkey.fuzz;
 import dev.latchkey.Glimpse;
 import dev.latchkey.Lock;
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -14,15 +16,22 @@ final class StickyActor {
     private final Lock lock;
     private final Glimpse glimpse;
     private final boolean received;
+    private final boolean isSticky;
+    private final Duration ttl;
     private @Nullable Object hold;
     private OptionalLong token = OptionalLong.empty();
+    private OptionalLong outlasted = OptionalLong.empty();
     private boolean isNew;
     private boolean hasLost;
+    private boolean isLost;
+    private long lostAt;
     private boolean isHandedOut;
     private int waiting;
 
-    StickyActor(String name, StickySchedule.Node process, Lock lock) {
+    StickyActor(String name, StickySchedule.Node process, Lock lock, boolean isSticky, Duration ttl) {
         this.name = name;
+        this.isSticky = isSticky;
+        this.ttl = ttl;
         this.process = process;
         this.lock = lock;
         this.glimpse = Glimpse.of(lock);
@@ -58,9 +67,23 @@ final class StickyActor {
         return glimpse.fencingToken();
     }
 
+    boolean isSticky() {
+        return isSticky;
+    }
+
+    /** Whether its own clock has ended the exclusive hold under this token. */
+    boolean hasOutlasted(long fencingToken) {
+        return outlasted.equals(OptionalLong.of(fencingToken));
+    }
+
     /** Whether one of its holds was lost so far: what the store still has of it ends with its lease. */
     boolean hasLost() {
         return hasLost;
+    }
+
+    /** Whether it was lost so lately that a renewal may have come too late for the Lock alone. */
+    boolean hasJustLost(long now) {
+        return hasLost && now - lostAt <= ttl.toNanos();
     }
 
     /** Others may know its key. */
@@ -86,9 +109,16 @@ final class StickyActor {
     }
 
     /** Notes whether an exclusive hold has begun: one that was taken for shared without an answer may come back. */
-    void look() {
+    void look(long now) {
         Object current = glimpse.hold();
-        hasLost |= glimpse.loss() != null || (current != null && !glimpse.isHeld());
+        boolean isOver = current != null && !glimpse.isHeld();
+        boolean wasLost = isLost;
+        isLost = glimpse.loss() != null || isOver;
+        hasLost |= isLost;
+        lostAt = isLost && !wasLost ? now : lostAt;
+        if (token.isPresent() && (isOver || glimpse.loss() == LossReason.EXPIRED)) {
+            outlasted = token;
+        }
         OptionalLong currentToken = glimpse.fencingToken();
         if (current != hold) {
             token = OptionalLong.empty();

@@ -8,6 +8,7 @@ import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One schedule of sticky and plain Locks: two or three processes, a few Locks of one resource in each, and what must hold after
@@ -27,6 +28,10 @@ final class StickySchedule implements World.Rules {
     private final StickyOperations operations;
     private final boolean isFaultless;
     private long newest;
+
+    /** Who held last under the newest token, unless somebody else has held since. */
+    private @Nullable StickyActor last;
+
     private boolean wasTransferred;
     private boolean hasMinHold;
     private int left;
@@ -60,14 +65,14 @@ final class StickySchedule implements World.Rules {
         boolean isSticky = !world.oneIn(4);
         Duration ttl = options(builder);
         Duration kept = Duration.ofMillis(TTLS[world.draw(TTLS.length)]);
-        add(process, isSticky ? builder.sticky(kept) : builder, (isSticky ? "sticky " + kept : "plain") + ", " + ttl);
+        add(process, isSticky ? builder.sticky(kept) : builder, isSticky ? "sticky " + kept : "plain", ttl);
     }
 
     /** A Lock for a key that another process has given away. */
     StickyActor received(Node process, Key key) {
         LockBuilder builder = process.factory().lock(key);
         Duration ttl = options(builder);
-        return add(process, builder, "received, " + ttl);
+        return add(process, builder, "received", ttl);
     }
 
     private Duration options(LockBuilder builder) {
@@ -83,10 +88,11 @@ final class StickySchedule implements World.Rules {
         return Duration.ofMillis(ttl);
     }
 
-    private StickyActor add(Node process, LockBuilder builder, String kind) {
-        StickyActor actor = new StickyActor("lock " + (char) ('A' + actors.size()), process, builder.create());
+    private StickyActor add(Node process, LockBuilder builder, String kind, Duration ttl) {
+        String name = "lock " + (char) ('A' + actors.size());
+        StickyActor actor = new StickyActor(name, process, builder.create(), kind.startsWith("sticky"), ttl);
         actors.add(actor);
-        world.note("   " + actor.name() + " of " + process.name() + ": " + kind);
+        world.note("   " + actor.name() + " of " + process.name() + ": " + kind + ", " + ttl);
         return actor;
     }
 
@@ -158,8 +164,8 @@ final class StickySchedule implements World.Rules {
     }
 
     /** What is over may have been renewed late, or be left to who has its key. */
-    private static boolean mayBeRenewed(StickyActor actor) {
-        return actor.isHandedOut() || actor.process().border().hasRenewed();
+    private boolean mayBeRenewed(StickyActor actor) {
+        return actor.isHandedOut() || actor.process().border().hasRenewed() || actor.hasJustLost(world.now());
     }
 
     /** Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. */
@@ -190,12 +196,14 @@ final class StickySchedule implements World.Rules {
     @Override
     public void check() {
         for (StickyActor actor : actors) {
-            actor.look();
+            actor.look(world.now());
         }
         for (StickyActor actor : actors) {
             if (actor.isLive() && actor.isExclusive()) {
                 checkAlone(actor);
                 checkToken(actor);
+            } else if (actor.isLive() && actor.isHeld() && actor != last) {
+                last = null;
             }
         }
     }
@@ -208,14 +216,17 @@ final class StickySchedule implements World.Rules {
         }
     }
 
+    /** A Lock that is not sticky, has lost its hold by its own clock alone, and acquires at once, goes on with that. */
     private void checkToken(StickyActor one) {
         long token = one.fencingToken()
                 .orElseThrow(() -> new Violation(one.name() + " holds exclusively without a fencing token"));
-        boolean isGreater = (one.isNew() && !one.isShared()) ? token > newest : token >= newest;
-        if (!isGreater) {
+        boolean goesOn = one == last && !one.isSticky() && one.hasOutlasted(token);
+        boolean mayBeTheSame = !one.isNew() || one.isShared() || goesOn;
+        if (token < newest || (token == newest && !mayBeTheSame)) {
             throw new Violation(one.name() + " holds under " + token + " after " + newest);
         }
         newest = token;
+        last = one;
         one.seen();
     }
 

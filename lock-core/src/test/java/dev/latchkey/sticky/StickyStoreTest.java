@@ -1,0 +1,154 @@
+package dev.latchkey.sticky;
+
+import static dev.latchkey.TestLimit.LIMIT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import dev.latchkey.threads.FactoryThreads;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of what is kept when the store fails, or answers at a bad moment. Its lease outlasts each test. */
+class StickyStoreTest {
+
+    private static final Duration LONG = LIMIT.multipliedBy(4);
+    private static final Duration SHORT = Duration.ofMillis(200);
+
+    private final StoreBetween between = new StoreBetween();
+    private final FactoryThreads threads = new FactoryThreads();
+    private final Key key = Key.of("x");
+
+    @AfterEach
+    void close() {
+        threads.close();
+    }
+
+    @Test
+    void givenKept_whenItsReleaseCannotBeSentWithoutWaiting_thenAThreadSendsIt() throws Exception {
+        between.onDeleteAsync = Optional.of(() -> CompletableFuture.failedFuture(StoreBetween.notSent()));
+        StickyStore sticky = new StickyStore(between, threads);
+        keep(sticky);
+
+        assertThat(rivalGetsIt()).isTrue();
+    }
+
+    /** A process that ends meanwhile must not wait for ever. */
+    @Test
+    void givenKept_whenClosedAndItsReleaseCannotBeSentWithoutWaiting_thenItIsReleasedAll() {
+        between.onDeleteAsync = Optional.of(() -> CompletableFuture.failedFuture(StoreBetween.notSent()));
+        StickyStore sticky = new StickyStore(between, threads);
+        keep(sticky);
+
+        sticky.releaseIdle();
+
+        assertThat(between.below().holders("x")).isEmpty();
+    }
+
+    /** Nobody would release it: the Lock has, and it is not used any more. */
+    @Test
+    void givenReleasedDuringARenewal_whenThatIsNotAnswered_thenARivalGetsIt() throws Exception {
+        StickyStore sticky = new StickyStore(between, threads);
+        Key held = acquire(sticky);
+        between.onRefresh = response -> {
+            assertThat(sticky.delete(held)).isTrue();
+            throw StoreBetween.noAnswer();
+        };
+
+        assertThatThrownBy(() -> sticky.refresh(request(held, LONG))).isInstanceOf(LockStorageException.class);
+
+        assertThat(rivalGetsIt()).isTrue();
+    }
+
+    @Test
+    void givenARenewalOfSeveralThatFails_whenReleased_thenNothingIsKept() {
+        StickyStore sticky = new StickyStore(between, threads);
+        Key held = acquire(sticky);
+        between.onRefresh = response -> {
+            throw StoreBetween.noAnswer();
+        };
+        assertThatThrownBy(() -> sticky.refreshAll(List.of(request(held, LONG))))
+                .isInstanceOf(LockStorageException.class);
+
+        assertThat(sticky.delete(held)).isTrue();
+
+        assertThat(between.below().holders("x")).isEmpty();
+    }
+
+    /** Nobody was using it when the recall came, and nobody releases it afterwards. */
+    @Test
+    void givenRecalledDuringTheRenewalByWhichALockAcquires_whenItsTimeIsOver_thenARivalGetsIt() throws Exception {
+        between.reserved = 0;
+        StickyStore sticky = new StickyStore(between, threads);
+        keep(sticky);
+        CompletableFuture<Response> refused = new CompletableFuture<>();
+        between.onRefresh = response -> {
+            refused.complete(between.below().save(rival()));
+            return response;
+        };
+
+        assertThat(sticky.save(request(key, SHORT))).isInstanceOf(Response.Granted.class);
+
+        assertThat(refused).isCompletedWithValueMatching(Response.Conflicted.class::isInstance);
+        assertThat(rivalGetsIt()).isTrue();
+    }
+
+    /** The store keeps it for as long as was asked for, but nobody here knows that. */
+    @Test
+    void givenARenewalThatIsNotAnswered_whenTheTimeThatIsKnownIsOver_thenARivalGetsIt() throws Exception {
+        StickyStore sticky = new StickyStore(between, threads);
+        Response response = sticky.save(request(key, LockMode.EXCLUSIVE, SHORT, SHORT));
+        long since = System.nanoTime();
+        between.onRefresh = answer -> {
+            throw StoreBetween.noAnswer();
+        };
+        assertThatThrownBy(() -> sticky.refresh(request(claimed(response), LONG)))
+                .isInstanceOf(LockStorageException.class);
+        await().atMost(LIMIT).until(() -> System.nanoTime() - since > 3 * SHORT.toNanos());
+
+        assertThat(rivalGetsIt()).isTrue();
+    }
+
+    private Key acquire(StickyStore sticky) {
+        return claimed(sticky.save(request(key, LONG)));
+    }
+
+    private Key claimed(Response response) {
+        assertThat(response).isInstanceOf(Response.Granted.class);
+        return response instanceof Response.Granted granted
+                ? key.claiming(Optional.of(new Key.Held(granted.mode(), granted.fencingToken())))
+                : key;
+    }
+
+    private void keep(StickyStore sticky) {
+        assertThat(sticky.delete(acquire(sticky))).isTrue();
+        assertThat(between.below().holders("x")).hasSize(1);
+    }
+
+    private boolean rivalGetsIt() throws InterruptedException {
+        return between.below().waitAndSave(rival(), LIMIT, new CompletableFuture<>()) instanceof Response.Granted;
+    }
+
+    private static Request rival() {
+        return new Request(Key.of("x"), LockMode.EXCLUSIVE, LONG, RetryIntent.ONCE);
+    }
+
+    private static Request request(Key key, Duration ttl) {
+        return request(key, LockMode.EXCLUSIVE, ttl, LONG);
+    }
+
+    private static Request request(Key key, LockMode mode, Duration ttl, Duration kept) {
+        return new Request(key, mode, ttl, RetryIntent.ONCE, LeaseChange.EXTEND, "", kept);
+    }
+}
