@@ -1,5 +1,6 @@
 package dev.latchkey.examples;
 
+import dev.latchkey.testkit.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -23,9 +24,16 @@ final class Program implements AutoCloseable {
     }
 
     static Program start(Class<?> example, String... arguments) throws IOException {
-        return start(Path.of(System.getProperty("java.home"), "bin", "java"), example, arguments);
+        return start(ChildJvm.of("example"), example, arguments);
     }
 
+    static Program start(ChildJvm jvm, Class<?> example, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(example.getName()));
+        command.addAll(List.of(arguments));
+        return new Program(jvm.start(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT)));
+    }
+
+    /** In another JVM than that of the tests. */
     static Program start(Path java, Class<?> example, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 java.toString(),

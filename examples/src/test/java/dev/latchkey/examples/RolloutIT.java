@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.ChildJvm;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -69,6 +70,7 @@ class RolloutIT {
         for (String step : steps) {
             for (int i = 0; i < PROCESSES; i++) {
                 Program next = Program.start(
+                        ChildJvm.of("rollout-" + library),
                         RolloutProcess.class,
                         library,
                         step,

@@ -8,6 +8,7 @@ import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.redis.RedisStore;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.ChildJvm;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.nio.charset.StandardCharsets;
@@ -153,20 +154,16 @@ class WatchedLocksIT {
     /** Whatever a process says, with all logs on. */
     private String said(String dsn) throws Exception {
         Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=debug",
-                        "-Dorg.slf4j.simpleLogger.log.dev.latchkey=trace",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        WatchedLocks.class.getName(),
-                        dsn,
-                        directory.resolve("locks.jfr").toString(),
-                        directory.resolve("tokens").toString())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
+        Process process = ChildJvm.of("watched")
+                .start(new ProcessBuilder(
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=debug",
+                                "-Dorg.slf4j.simpleLogger.log.dev.latchkey=trace",
+                                WatchedLocks.class.getName(),
+                                dsn,
+                                directory.resolve("locks.jfr").toString(),
+                                directory.resolve("tokens").toString())
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile()));
         assertThat(process.waitFor(2 * TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
         String said = Files.readString(output);

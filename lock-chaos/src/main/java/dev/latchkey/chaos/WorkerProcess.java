@@ -1,8 +1,8 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.testkit.ChildJvm;
 import dev.latchkey.testkit.PosixSignal;
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -39,18 +39,10 @@ final class WorkerProcess implements AutoCloseable {
      */
     static WorkerProcess start(
             String name, String dsn, int registerPort, Path directory, Workload workload, Optional<Path> findsFirst) {
-        String classPath =
-                findsFirst.map(classes -> classes + File.pathSeparator).orElse("")
-                        + System.getProperty("java.class.path");
+        ChildJvm jvm = ChildJvm.of("chaos");
         ProcessBuilder builder = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Xshare:auto",
                 "-Xmx128m",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-cp",
-                classPath,
                 Worker.class.getName(),
                 name,
                 directory.resolve(name).toString(),
@@ -62,7 +54,8 @@ final class WorkerProcess implements AutoCloseable {
         builder.redirectError(directory.resolveSibling("printed-by-" + name).toFile());
         try {
             long before = System.nanoTime();
-            return new WorkerProcess(name, builder.start(), before);
+            return new WorkerProcess(
+                    name, findsFirst.map(jvm::findingFirst).orElse(jvm).start(builder), before);
         } catch (IOException e) {
             throw new UncheckedIOException("could not start a JVM", e);
         }

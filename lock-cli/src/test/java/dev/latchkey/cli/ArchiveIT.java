@@ -57,7 +57,7 @@ class ArchiveIT {
     void givenACommandRunsWithTheArchive_whenAnotherStarterCannotMakeIt_thenItIsLeftAlone() throws IOException {
         var failing = start("FAIL_ARCHIVE=1", "run", "y", "--", "echo", "ran");
         cli.awaitFile("archiving");
-        var running = start("NONE=1", "run", "x", "-c", ": >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done");
+        var running = start("NONE=1", "run", "x", "-c", ": >$T/ready; " + Cli.until("go"));
         // Making one takes seconds, and more on a busy machine.
         await().atMost(Cli.PATIENCE_WITH_ARCHIVE).until(() -> Files.exists(cli.file("ready")));
         Path archive = archive();

@@ -25,6 +25,9 @@ final class Cli implements AutoCloseable {
     /** For a first start, which makes the archive of classes: that takes minutes on a busy machine. */
     static final Duration PATIENCE_WITH_ARCHIVE = PATIENCE.multipliedBy(2);
 
+    /** Twice as long as tests wait. */
+    private static final long MOST_LOOKS = 2 * PATIENCE_WITH_ARCHIVE.toSeconds() * 20;
+
     private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
 
     /** A build in the background, or under nohup, ignores signals, and what it starts would go on ignoring them. */
@@ -33,9 +36,34 @@ final class Cli implements AutoCloseable {
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
 
-    static {
-        makeClassArchive("--version");
-        makeClassArchive("run", "--store", "in-memory", "x", "--", "true");
+    /** Not with the first test that only waits as long as these do. */
+    private static final class ClassArchives {
+        static {
+            make("--version");
+            make("run", "--store", "in-memory", "x", "--", "true");
+        }
+
+        /** By loading this class, once. */
+        static void made() {}
+
+        /** The first start after a build makes the archive of classes, of the default store or of all: no test waits for it. */
+        private static void make(String... arguments) {
+            try {
+                Process first = new ProcessBuilder(launched(arguments))
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+                if (!first.waitFor(PATIENCE_WITH_ARCHIVE.toSeconds(), TimeUnit.SECONDS)) {
+                    first.destroyForcibly();
+                    throw new AssertionError("the first start of lock did not end within " + PATIENCE_WITH_ARCHIVE);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new AssertionError(e);
+            }
+        }
     }
 
     private final Path directory;
@@ -45,23 +73,13 @@ final class Cli implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** The first start after a build makes the archive of classes, of the default store or of all: no test waits for it. */
-    private static void makeClassArchive(String... arguments) {
-        try {
-            Process first = new ProcessBuilder(command(arguments))
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            if (!first.waitFor(PATIENCE_WITH_ARCHIVE.toSeconds(), TimeUnit.SECONDS)) {
-                first.destroyForcibly();
-                throw new AssertionError("the first start of lock did not end within " + PATIENCE_WITH_ARCHIVE);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError(e);
-        }
+    /**
+     * A part of a script that waits for a file of the test, but not for ever: if the JVM of the tests is killed, nobody ends what
+     * it has started.
+     */
+    static String until(String name) {
+        return "{ n=0; while [ ! -e $T/" + name + " ] && [ -d $T ] && [ $n -lt " + MOST_LOOKS
+                + " ]; do sleep 0.05; n=$((n + 1)); done; }";
     }
 
     Path file(String name) {
@@ -101,6 +119,11 @@ final class Cli implements AutoCloseable {
     }
 
     static List<String> command(String... arguments) {
+        ClassArchives.made();
+        return launched(arguments);
+    }
+
+    private static List<String> launched(String... arguments) {
         List<String> command = new ArrayList<>(NO_SIGNAL_IGNORED);
         command.addAll(List.of("/bin/sh", "-c", START, "sh", TARGET.toString()));
         command.addAll(List.of(arguments));

@@ -21,7 +21,7 @@ class LockNoFilesIT extends CliFixture {
                 "-c",
                 "echo $$ >$T/command; echo $PPID >$T/runner; trap ': >$T/seen' USR1;"
                         + " sh -c 'trap \"\" TERM USR1; echo $$ >$T/started; : >$T/ready; sleep 600' &"
-                        + " while [ ! -e $T/end ]; do sleep 0.05; done");
+                        + " " + Cli.until("end"));
         cli.awaitFile("ready");
         long runner = pid("runner");
         // A signal has the runner look for all that runs.

@@ -137,7 +137,7 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenTenAtOnce_whenNotWaiting_thenExactlyOneRuns() {
-        String script = "echo ran >>$T/log; while [ ! -e $T/go ]; do sleep 0.05; done";
+        String script = "echo ran >>$T/log; " + Cli.until("go");
         var runs = IntStream.range(0, 10)
                 .mapToObj(i -> cli.start("run", "-n", "x", "-c", script))
                 .toList();
@@ -154,7 +154,7 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenThreePermits_whenFiveStartAtOnceWithoutWaiting_thenThreeRun() {
-        String script = "echo \"$LOCK_NAME|$LOCK_TOKEN\" >>$T/log; while [ ! -e $T/go ]; do sleep 0.05; done";
+        String script = "echo \"$LOCK_NAME|$LOCK_TOKEN\" >>$T/log; " + Cli.until("go");
         var runs = IntStream.range(0, 5)
                 .mapToObj(i -> cli.start("run", "--store", cli.database(), "-n", "--permits", "3", "x", "-c", script))
                 .toList();

@@ -60,7 +60,7 @@ class LockRunLossIT extends CliFixture {
 
     @Test
     void givenLeaseEnds_whenOnLostWarn_thenChildGoesOnAndStillLost() {
-        var run = startLosing("--on-lost=warn", "x", "-c", "while [ ! -e $T/go ]; do sleep 0.05; done; : >$T/done");
+        var run = startLosing("--on-lost=warn", "x", "-c", Cli.until("go") + "; : >$T/done");
         run.awaitErr("lost the lock");
         cli.touch("go");
 

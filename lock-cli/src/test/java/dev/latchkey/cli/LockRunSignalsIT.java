@@ -3,6 +3,7 @@ package dev.latchkey.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +28,7 @@ class LockRunSignalsIT extends CliFixture {
     /** Notes each signal it gets, and ends with 3 once it is told to. */
     private static final String NOTING =
             "for s in HUP INT QUIT USR1 USR2 ALRM TERM XCPU VTALRM PROF IO PWR; do trap \"echo $s >>$T/got\" $s; done;"
-                    + " echo $PPID >$T/runner; : >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done; exit 3";
+                    + " echo $PPID >$T/runner; : >$T/ready; " + Cli.until("go") + "; exit 3";
 
     /** Starts what follows as process 1 of its own, as in a container. */
     private static final List<String> NEW_PIDS = "root".equals(System.getProperty("user.name"))
@@ -37,7 +38,7 @@ class LockRunSignalsIT extends CliFixture {
     @ParameterizedTest
     @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "USR1, 138", "USR2, 140", "TERM, 143"})
     void givenWaiting_whenSignal_thenAbortedAtOnce(String signal, int exitCode) {
-        cli.start("run", "x", "-c", ": >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done");
+        cli.start("run", "x", "-c", ": >$T/ready; " + Cli.until("go"));
         cli.awaitFile("ready");
         var waiting = cli.start(
                 "run", "--verbose", "x", "--", "touch", cli.file("ran").toString());
@@ -72,7 +73,7 @@ class LockRunSignalsIT extends CliFixture {
     @Test
     void givenChild_whenTheJvmCrashes_thenNoFileIsLeft() throws IOException {
         List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -c 0; cd $T && exec \"$@\"", "sh"));
-        command.addAll(Cli.command("run", "x", "-c", ": >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done"));
+        command.addAll(Cli.command("run", "x", "-c", ": >$T/ready; " + Cli.until("go")));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
 
@@ -162,8 +163,8 @@ class LockRunSignalsIT extends CliFixture {
 
     @Test
     void givenGrandchild_whenTerm_thenItGetsItAndLockIsKeptUntilItIsGone() {
-        String grandchild = "trap 'echo TERM >>$T/got; while [ ! -e $T/go ]; do sleep 0.05; done; exit' TERM;"
-                + " : >$T/ready; while :; do sleep 0.05; done";
+        String grandchild = "trap 'echo TERM >>$T/got; " + Cli.until("go") + "; exit' TERM;" + " : >$T/ready; "
+                + Cli.until("never");
         // The child itself ends of TERM at once.
         var run = cli.start("run", "--kill-after", "15s", "x", "--", "sh", "-c", "sh -c \"$0\" & wait", grandchild);
         cli.awaitFile("ready");
@@ -294,15 +295,17 @@ class LockRunSignalsIT extends CliFixture {
     @ValueSource(strings = {"sh", "setsid sh"})
     @EnabledOnOs(OS.LINUX)
     void givenAChildThatEndsOfTerm_whenTheGroupGetsIt_thenLockIsKeptUntilTheGrandchildIsGone(String start) {
-        String grandchild = "trap 'echo TERM >>$T/got; while [ ! -e $T/go ]; do sleep 0.05; done; exit' TERM;"
-                + " : >$T/ready; while :; do sleep 0.05; done";
+        String grandchild = "trap 'echo TERM >>$T/got; " + Cli.until("go") + "; exit' TERM;" + " : >$T/ready; "
+                + Cli.until("never");
         // It is seen once a second: two later it is known.
         List<String> command = new ArrayList<>(List.of("timeout", "300"));
         command.addAll(
                 Cli.command("run", "--kill-after=1h", "x", "--", "sh", "-c", start + " -c \"$0\" & wait", grandchild));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
-        await().pollDelay(Duration.ofSeconds(2)).atMost(Cli.PATIENCE).until(() -> true);
+        await().pollDelay(TimeLimits.scaled(Duration.ofSeconds(2)))
+                .atMost(Cli.PATIENCE)
+                .until(() -> true);
 
         run.signal("TERM");
         await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());

@@ -15,7 +15,7 @@ class LockStuckOutputIT extends CliFixture {
     /** Fills the pipe, starts what follows as {@code $T/pid}, and notes its exit code. */
     private static final String INTO_A_FULL_PIPE = "{ head -c 65536 /dev/zero;"
             + " sh -c 'echo $$ >$T/pid.new; mv $T/pid.new $T/pid; exec \"$@\"' sh \"$@\"; echo $? >$T/code; }"
-            + " | while [ ! -e $T/code ]; do sleep 0.05; done";
+            + " | " + Cli.until("code");
 
     @ParameterizedTest
     @ValueSource(strings = {"--hold", "--until-eof"})

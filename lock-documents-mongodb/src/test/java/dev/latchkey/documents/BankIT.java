@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import dev.latchkey.testkit.ChildJvm;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -100,25 +101,18 @@ class BankIT {
     }
 
     private Process start(String what) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         ProcessBuilder builder = new ProcessBuilder(
-                java,
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Xshare:auto",
                 "-Xmx96m",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-                "-cp",
-                System.getProperty("java.class.path"),
                 BankProcess.class.getName(),
                 what,
                 name,
                 Integer.toString(ACCOUNTS));
         builder.environment().put(BankProcess.URI, TestDatabase.URI);
-        return builder.redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(
-                        directory.resolve(what + ".log").toFile()))
-                .start();
+        return ChildJvm.of("bank")
+                .start(builder.redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                                directory.resolve(what + ".log").toFile())));
     }
 
     private static void kill(Process process) {

@@ -16,13 +16,13 @@ import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.StateIndex;
+import dev.latchkey.testkit.ChildJvm;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -596,13 +596,9 @@ class TransactionGuardIT {
     }
 
     private static Process start(Class<?> main, String... arguments) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = new ArrayList<>(
-                List.of(java, "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
+        List<String> command = new ArrayList<>(List.of(main.getName()));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        return ChildJvm.of("guarded").start(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT));
     }
 
     private static void signal(String name, Process process) throws Exception {

@@ -12,7 +12,9 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -20,8 +22,8 @@ import java.util.stream.Stream;
 import java.util.zip.Deflater;
 
 /**
- * The classes of the workers of this class path, in a file of the build that a JVM maps into its memory, where it otherwise reads,
- * checks and links each class: the half of what it costs to start one. The first worker that is given back writes it.
+ * The classes of one kind of program of this class path, in a file of the build that a JVM maps into its memory, where it otherwise
+ * reads, checks and links each class: the half of what it costs to start one. The first that ends well writes it. Thread-safe.
  *
  * <p>The JVM makes archives of jars alone: so what this module compiled is put into one.
  */
@@ -29,21 +31,27 @@ final class ClassArchive {
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
 
-    private static final ClassArchive OF_THIS_JVM = create();
+    /** What a JVM ends with after SIGTERM: it has written its archive then. */
+    private static final int TERMINATED = 143;
 
+    private static final Map<String, ClassArchive> ARCHIVES = new ConcurrentHashMap<>();
+
+    private final String kind;
     private final String classPath;
     private final Path file;
     private final Path unfinished;
     private final AtomicBoolean isBeingRecorded = new AtomicBoolean();
 
-    private ClassArchive(String classPath, Path file) {
+    private ClassArchive(String kind, String classPath, Path file) {
+        this.kind = kind;
         this.classPath = classPath;
         this.file = file;
         this.unfinished = file.resolveSibling(UUID.randomUUID() + ".unfinished");
     }
 
-    static ClassArchive ofThisJvm() {
-        return OF_THIS_JVM;
+    /** Of programs that load about the same classes; the kind is a part of the name of a file. */
+    static ClassArchive of(String kind) {
+        return ARCHIVES.computeIfAbsent(kind, ClassArchive::create);
     }
 
     String classPath() {
@@ -67,7 +75,8 @@ final class ClassArchive {
     /** Lets others use what a JVM has written, if it has: one that is killed leaves that to the next. */
     void recordedBy(Process ended) {
         try {
-            if (ended.exitValue() == 0 && Files.exists(unfinished)) {
+            boolean endedWell = ended.exitValue() == 0 || ended.exitValue() == TERMINATED;
+            if (endedWell && Files.exists(unfinished)) {
                 Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
                 deleteOthers();
             }
@@ -80,7 +89,7 @@ final class ClassArchive {
 
     /** Of what was compiled before. A JVM that has one mapped keeps it. */
     private void deleteOthers() throws IOException {
-        try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), "*.jsa")) {
+        try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), kind + ".*.jsa")) {
             for (Path archive : archives) {
                 if (!archive.equals(file)) {
                     Files.deleteIfExists(archive);
@@ -89,7 +98,7 @@ final class ClassArchive {
         }
     }
 
-    private static ClassArchive create() {
+    private static ClassArchive create(String kind) {
         String classPath = System.getProperty("java.class.path");
         try {
             Path home = Files.createDirectories(TARGET.resolve("second-process"));
@@ -102,7 +111,7 @@ final class ClassArchive {
             }
             String all = String.join(File.pathSeparator, jars);
             String jvm = System.getProperty("java.home") + System.getProperty("java.vm.version");
-            return new ClassArchive(all, home.resolve(name(all + jvm) + ".jsa"));
+            return new ClassArchive(kind, all, home.resolve(kind + "." + name(all + jvm) + ".jsa"));
         } catch (IOException e) {
             throw new UncheckedIOException("no class path for a second JVM", e);
         }

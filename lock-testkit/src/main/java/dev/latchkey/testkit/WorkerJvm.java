@@ -39,7 +39,7 @@ final class WorkerJvm {
 
     private static final int STDERR_SHOWN = 8_000;
 
-    private static final ClassArchive CLASSES = ClassArchive.ofThisJvm();
+    private static final ClassArchive CLASSES = ClassArchive.of("worker");
 
     private final Process process;
     private final PrintStream commands;
@@ -82,7 +82,8 @@ final class WorkerJvm {
     private static Process start(List<String> options, Map<String, String> environment) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"));
+        command.addAll(ChildJvm.OPTIONS);
+        command.add("-Xmx128m");
         command.addAll(options);
         command.addAll(List.of("-cp", CLASSES.classPath(), Worker.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(command);

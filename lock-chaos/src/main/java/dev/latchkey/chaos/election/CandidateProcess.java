@@ -1,5 +1,6 @@
 package dev.latchkey.chaos.election;
 
+import dev.latchkey.testkit.ChildJvm;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.PosixSignal;
 import dev.latchkey.testkit.ServerAddress;
@@ -26,14 +27,8 @@ final class CandidateProcess implements AutoCloseable {
         FaultProxy proxy = FaultProxy.to(server);
         BeliefFile beliefs = BeliefFile.open(file);
         List<String> command = List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Xshare:auto",
                 "-Xmx128m",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-cp",
-                System.getProperty("java.class.path"),
                 Candidate.class.getName(),
                 file.toString(),
                 Long.toString(ttl.toMillis()),
@@ -43,7 +38,7 @@ final class CandidateProcess implements AutoCloseable {
                 .redirectError(file.resolveSibling(file.getFileName() + ".err").toFile());
         builder.environment().put(Candidate.DSN, "redis://" + proxy.address());
         try {
-            return new CandidateProcess(builder.start(), proxy, beliefs);
+            return new CandidateProcess(ChildJvm.of("candidate").start(builder), proxy, beliefs);
         } catch (IOException e) {
             throw new UncheckedIOException("could not start a JVM", e);
         }

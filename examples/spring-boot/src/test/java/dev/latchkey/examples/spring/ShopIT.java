@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.ChildJvm;
 import dev.latchkey.testkit.SecondProcess;
 import dev.latchkey.testkit.ServerAddress;
 import java.io.IOException;
@@ -80,20 +81,16 @@ class ShopIT {
 
     private ServerAddress start(int number) throws IOException {
         ServerAddress address = ServerAddress.unused();
-        instances.add(new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xmx256m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        ShopApplication.class.getName(),
-                        "--server.port=" + address.port(),
-                        "--spring.datasource.url=" + database.jdbcUrl(),
-                        "--report.cron=* * * * * *",
-                        "--report.min-hold=900ms")
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve(number + ".log").toFile())
-                .start());
+        instances.add(ChildJvm.of("shop")
+                .start(new ProcessBuilder(
+                                "-Xmx256m",
+                                ShopApplication.class.getName(),
+                                "--server.port=" + address.port(),
+                                "--spring.datasource.url=" + database.jdbcUrl(),
+                                "--report.cron=* * * * * *",
+                                "--report.min-hold=900ms")
+                        .redirectErrorStream(true)
+                        .redirectOutput(directory.resolve(number + ".log").toFile())));
         return address;
     }
 
