@@ -209,8 +209,9 @@ class CostIT {
     }
 
     /**
-     * A head of the line that has waited for some milliseconds asks for itself, and the release after that is no handoff:
-     * how often depends on the load. So each hold ends by one statement, which passes it on or releases it.
+     * A head of the line that has waited for some milliseconds asks for itself, and the release after that is no handoff, or
+     * the handoff finds it gone: how often depends on the load. Neither the statements nor the tokens alone tell how many
+     * were passed on, but at most as many as either, and all others were released.
      */
     @Test
     void givenThreadsOfOneProcess_whenTheyContend_thenHoldsArePassedOnInOneStatement() throws Exception {
@@ -232,13 +233,12 @@ class CostIT {
                 call.result();
             }
 
-            long passed = lines(server, before, "fencing_token = fencing_token + 1");
+            long handoffs = lines(server, before, "fencing_token = fencing_token + 1");
             assertThat(tokens).hasSize(400);
-            assertThat(passed).isGreaterThan(200);
+            assertThat(handoffs).isLessThanOrEqualTo(400);
             assertThat(lines(server, before, "SET token = '-'"))
                     .as("releases: one for each hold that was not passed on")
-                    .isEqualTo(400 - passed);
-            assertThat(followers(tokens)).isGreaterThanOrEqualTo(passed);
+                    .isBetween(400 - Math.min(handoffs, followers(tokens)), 199L);
         }
     }
 
