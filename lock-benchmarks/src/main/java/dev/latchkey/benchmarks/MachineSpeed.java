@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How fast the machine is just then: how often a second a byte goes to another thread and back, by system calls and changes of
- * thread, as the cycles of locks do. A virtual machine gets slower and faster by what its neighbours do; its own counters do not
+ * thread, as the cycles of locks do, on one processor ({@link Placement#pinThisProcess}). A virtual machine gets slower and faster by what its neighbours do; its own counters do not
  * tell.
  */
 final class MachineSpeed implements Closeable {

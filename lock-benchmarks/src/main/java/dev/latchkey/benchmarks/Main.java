@@ -126,11 +126,10 @@ final class Main implements Callable<Integer> {
         figures.tables().forEach(table -> System.out.print("\n" + Page.table(table)));
         List<String> unsteady = figures.unsteady();
         if (!unsteady.isEmpty()) {
-            System.err.println(
-                    "benchmark: " + contest.store() + " is not written, because the last five turns were faster"
-                            + " than the first five by more than 15 %, beside the speed of the machine: "
-                            + String.join("; ", unsteady)
-                            + ". Run it again on a machine without other load");
+            System.err.println("benchmark: " + contest.store() + " is not written, because the last turns were faster"
+                    + " than the first by more than 15 %, beside the speed of the machine: "
+                    + String.join("; ", unsteady)
+                    + ". Run it again on a machine without other load");
         } else if (writes()) {
             new Results(output).add(figures);
         }

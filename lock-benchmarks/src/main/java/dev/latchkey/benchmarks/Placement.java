@@ -47,6 +47,14 @@ enum Placement {
         Stream.concat(Stream.of(self), self.descendants()).forEach(this::move);
     }
 
+    /**
+     * Moves this process to one processor, without what it has started: it only measures and looks on. A byte between two of its
+     * threads takes longer if these are on two processors, and so would tell where they are, not how fast the machine is.
+     */
+    static void pinThisProcess() {
+        ONE_PROCESSOR.move(ProcessHandle.current());
+    }
+
     private void move(ProcessHandle process) {
         if (ALL.isEmpty()) {
             return;

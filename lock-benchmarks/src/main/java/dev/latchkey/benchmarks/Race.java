@@ -38,7 +38,8 @@ final class Race {
         Placement.ALL_PROCESSORS.enter();
         Set<Long> others = Meter.children();
         List<Entry> entries = new ArrayList<>();
-        try (MachineSpeed machineSpeed = new MachineSpeed();
+        try (IdlePolling polling = new IdlePolling(table.placement());
+                MachineSpeed machineSpeed = new MachineSpeed();
                 Servers servers = contest.start(table)) {
             Meter meter = new Meter(servers, others);
             for (Contender contender : table.contenders()) {
@@ -47,6 +48,7 @@ final class Race {
                 entry.start(contest, table, servers.address());
             }
             table.placement().enter();
+            Placement.pinThisProcess();
             for (int i = 0; i < effort.mostWarmUpTurns() && !entries.stream().allMatch(Entry::isWarm); i++) {
                 entries.forEach(entry -> entry.warmUp(meter, machineSpeed));
             }
@@ -56,7 +58,7 @@ final class Race {
             return new Figures.Measured(
                     table.name(),
                     table.title(),
-                    table.placement().title(),
+                    table.placement().title() + (polling.isOn() ? "; idle ones poll" : ""),
                     servers.software(),
                     table.processes(),
                     table.threads(),

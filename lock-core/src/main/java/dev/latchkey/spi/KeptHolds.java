@@ -231,27 +231,18 @@ public final class KeptHolds {
     }
 
     /**
-     * Tells the holder of a sticky exclusive hold that it was ended by force.
+     * Tells the holder of a sticky exclusive hold that it was ended by force, unless it holds the resource still: then the message
+     * was about another hold with such a token.
      *
      * @param name what messages call its resource
      * @param fencingToken one of the tokens of that hold, granted or reserved
+     * @param holder the {@linkplain Key#token() token of the key} that holds the resource now; empty if nobody does
      */
-    public void forced(String name, long fencingToken) {
-        forced(name, fencingToken, "");
-    }
-
-    /**
-     * As {@link #forced(String, long)}, unless the hold is there still: the message was about another one with such a token.
-     *
-     * @param name what messages call its resource
-     * @param fencingToken one of the tokens of that hold, granted or reserved
-     * @param holder the {@linkplain Key#token() token of the key} that holds the resource now; anything else if nobody does
-     */
-    public void forced(String name, long fencingToken, String holder) {
+    public void forced(String name, long fencingToken, Optional<String> holder) {
         ConcurrentMap<String, Kept> ofResource = holds.get(name);
         if (ofResource != null) {
             ofResource.forEach((token, kept) -> {
-                if (kept.hasToken(fencingToken) && !token.equals(holder)) {
+                if (kept.hasToken(fencingToken) && !holder.equals(Optional.of(token))) {
                     kept.lost.complete(LossReason.FORCED);
                 }
             });

@@ -20,11 +20,20 @@ final class Keeping {
     /** What is being released although it is idle. */
     private @Nullable KeptHold leaving;
 
-    private boolean isBusy;
+    /** What the store is asked for the line as a whole. */
+    private enum Call {
+        NONE,
 
-    /** Whether what it is busy with is a request for a hold of its own, which may wait for others in the store. */
-    private boolean isAsking;
+        /** A hold, while nothing is kept; the request may wait for others in the store. */
+        ACQUIRE,
 
+        /** To renew or to release what was kept. */
+        CHANGE
+    }
+
+    private Call call = Call.NONE;
+
+    /** A promotion of what one Lock holds goes on beside a call that acquires. */
     private boolean isPromoting;
 
     Keeping(AtomicBoolean closing) {
@@ -45,7 +54,7 @@ final class Keeping {
     }
 
     boolean isBusy() {
-        return isBusy;
+        return call != Call.NONE;
     }
 
     /**
@@ -53,7 +62,7 @@ final class Keeping {
      * before it, for what is to be promoted.
      */
     boolean keepsPromotionBack() {
-        return isPromoting || (isBusy && !isAsking);
+        return isPromoting || call == Call.CHANGE;
     }
 
     boolean isPromoting() {
@@ -68,19 +77,18 @@ final class Keeping {
         isPromoting = false;
     }
 
-    void beginRequest() {
-        isBusy = true;
+    /** Asks the store to renew or to release what is kept. */
+    void change() {
+        call = Call.CHANGE;
     }
 
     /** Asks the store for a hold: nothing is kept. */
-    void ask() {
-        isBusy = true;
-        isAsking = true;
+    void acquire() {
+        call = Call.ACQUIRE;
     }
 
-    void endRequest() {
-        isBusy = false;
-        isAsking = false;
+    void endCall() {
+        call = Call.NONE;
         leaving = null;
     }
 
@@ -94,7 +102,7 @@ final class Keeping {
 
     /** What somebody is renewing is gone only if the store says so; what it may keep still is to be released. */
     void dropGone(long now) {
-        boolean isGone = kept != null && !isBusy && kept.isGone(now);
+        boolean isGone = kept != null && !isBusy() && kept.isGone(now);
         kept = isGone ? null : kept;
     }
 
@@ -102,7 +110,7 @@ final class Keeping {
     @Nullable KeptHold takeOut() {
         KeptHold taken = kept;
         kept = null;
-        isBusy = true;
+        change();
         return taken;
     }
 
@@ -137,6 +145,6 @@ final class Keeping {
     }
 
     boolean isForgettable(long now) {
-        return !isBusy && !isPromoting && kept == null && history.isForgettable(now);
+        return !isBusy() && !isPromoting && kept == null && history.isForgettable(now);
     }
 }

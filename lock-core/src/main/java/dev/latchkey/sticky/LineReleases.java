@@ -63,17 +63,18 @@ final class LineReleases {
     /** Releases a hold, if there is one, for which the line is busy: without waiting. A failure leaves it to its lease. */
     void releaseLater(StickyLine line, @Nullable KeptHold kept) {
         if (kept != null) {
-            var unused = begin(kept, kept.claim(), () -> done(line));
+            var unused = begin(kept, () -> done(line));
         }
     }
 
     /** As {@link #releaseLater}, of a hold that was not kept. */
     void releaseUnkeptLater(StickyLine line, KeptHold ended) {
-        var unused = begin(ended, ended.claim(), line::wakeFirst);
+        var unused = begin(ended, line::wakeFirst);
     }
 
     /** The caller may be a thread of the store, or one that watches leases. Returns the end of the release, which does not fail. */
-    private CompletableFuture<?> begin(KeptHold hold, Key key, Runnable afterwards) {
+    private CompletableFuture<?> begin(KeptHold hold, Runnable afterwards) {
+        Key key = hold.claim();
         Duration ttl = hold.lease().ttl();
         CompletableFuture<Void> ended = new CompletableFuture<>();
         Runnable end = () -> {
@@ -157,7 +158,7 @@ final class LineReleases {
         for (StickyLine line : lines.all()) {
             KeptHold idle = line.close();
             if (idle != null && async.isPresent()) {
-                begun.add(begin(idle, idle.claim(), () -> done(line)));
+                begun.add(begin(idle, () -> done(line)));
             } else if (idle != null) {
                 quietly(idle.lease().ttl(), () -> release(line, idle));
             }

@@ -96,7 +96,7 @@ final class LineState {
                 return new NextStep.Holds(begin(LocalHold.begin(current, request, now), now));
             }
             if (current.isTimed()) {
-                keeping.beginRequest();
+                keeping.change();
                 return new NextStep.Renew(current);
             }
         }
@@ -104,7 +104,7 @@ final class LineState {
         if (idle != null) {
             return new NextStep.Release(idle);
         }
-        keeping.ask();
+        keeping.acquire();
         return new NextStep.Ask(waiters.areSeveral() || keeping.pays(now));
     }
 
@@ -148,7 +148,7 @@ final class LineState {
             keeping.keep(granted);
         }
         Response.Granted answer = begin(LocalHold.asGranted(granted, local), System.nanoTime());
-        endRequest();
+        endCall();
         return answer;
     }
 
@@ -167,7 +167,7 @@ final class LineState {
         } else {
             keeping.keepNoMore(current);
         }
-        endRequest();
+        endCall();
         return held;
     }
 
@@ -179,7 +179,7 @@ final class LineState {
 
     /** What had to be done is done, or has failed. Returns what is to be released now, for which the line is busy again. */
     @Nullable KeptHold done() {
-        endRequest();
+        endCall();
         return due();
     }
 
@@ -195,8 +195,8 @@ final class LineState {
         return keeping.isDue() && endIdle(System.nanoTime()) ? keeping.leaving() : null;
     }
 
-    private void endRequest() {
-        keeping.endRequest();
+    private void endCall() {
+        keeping.endCall();
         waiters.wakeFirst();
     }
 

@@ -31,11 +31,6 @@ record UsedHold(StickyLine line, LocalHold hold, Request local, Request asked) {
                 : Optional.of(new UsedHold(line, begun.hold(), request, begun.asked()));
     }
 
-    /** What it holds under. */
-    KeptHold kept() {
-        return hold.kept();
-    }
-
     /** Whether other Locks of this process that share the hold stand in the way. */
     boolean isPromotion() {
         return local.mode() == LockMode.EXCLUSIVE
@@ -60,7 +55,7 @@ record UsedHold(StickyLine line, LocalHold hold, Request local, Request asked) {
 
     /** It may last longer than is known here: its release is to be real. */
     void notAnswered() {
-        line.notAnswered(kept());
+        line.notAnswered(hold.kept());
     }
 
     /** What the Lock is answered. */

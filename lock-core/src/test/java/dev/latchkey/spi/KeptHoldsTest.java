@@ -18,6 +18,7 @@ class KeptHoldsTest {
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final int MANY = 10_000;
     private static final int REMEMBERED = 1_000;
+    private static final Optional<String> NOBODY = Optional.empty();
 
     private final KeptHolds kept = new KeptHolds();
 
@@ -138,10 +139,10 @@ class KeptHoldsTest {
     void givenEndedByForce_whenItsTokensAreOfTheHold_thenItIsLost() {
         Lease lease = watch(Key.of("a"));
 
-        kept.forced("a", 1 + request(Key.of("a"), TTL).reservedTokens() + 1);
-        kept.forced("b", 1);
+        kept.forced("a", 1 + request(Key.of("a"), TTL).reservedTokens() + 1, NOBODY);
+        kept.forced("b", 1, NOBODY);
         assertThat(isDone(lease.lost().orElseThrow())).isFalse();
-        kept.forced("a", 2);
+        kept.forced("a", 2, NOBODY);
 
         assertThat(lease.lost().map(stage -> stage.toCompletableFuture().join()))
                 .isEqualTo(Optional.of(LossReason.FORCED));
@@ -194,7 +195,7 @@ class KeptHoldsTest {
         Lease held = watch(holder);
         Lease gone = watch(Key.of("a"));
 
-        kept.forced("a", 1, holder.token());
+        kept.forced("a", 1, Optional.of(holder.token()));
 
         assertThat(isDone(held.lost().orElseThrow())).isFalse();
         assertThat(isDone(gone.lost().orElseThrow())).isTrue();

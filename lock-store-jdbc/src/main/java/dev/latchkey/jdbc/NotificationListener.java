@@ -119,8 +119,7 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
     /** It may be about the table of another schema that has the same name, and so the same channel: the row tells. */
     private void hear(StickyStatements.ForcedEnd end, Connection connection) throws SQLException {
         Row row = database.statements(end.resource()).read(connection, end.resource());
-        String holder = row.writer().map(Row.Writer::token).orElse(Row.NOBODY);
-        kept.forced(end.resource(), end.fencingToken(), holder);
+        kept.forced(end.resource(), end.fencingToken(), row.writer().map(Row.Writer::token));
     }
 
     /** Whether all messages arrive. Behind a pooler they may not: who waits may be told all the same, but asks. */

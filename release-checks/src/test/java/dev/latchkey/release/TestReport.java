@@ -126,9 +126,18 @@ final class TestReport {
     private static List<String> skipped(NodeList elements) {
         List<String> reasons = new ArrayList<>();
         for (int i = 0; i < elements.getLength(); i++) {
-            String message = ((Element) elements.item(i)).getAttribute("message");
-            reasons.add(message.isEmpty() ? "no reason given" : message);
+            Element element = (Element) elements.item(i);
+            String message = element.getAttribute("message");
+            reasons.add(message.isEmpty() ? assumption(element) : message);
         }
         return reasons;
+    }
+
+    /** What an assumption that failed says, on the first line of its stack trace. */
+    private static String assumption(Element skipped) {
+        String failure = skipped.getTextContent().lines().findFirst().orElse("");
+        String prefix = "Assumption failed: ";
+        int start = failure.indexOf(prefix);
+        return start < 0 ? "no reason given" : failure.substring(start + prefix.length());
     }
 }

@@ -57,6 +57,24 @@ class TestReportIT {
         assertThat(run.out()).doesNotContain("Not run here");
     }
 
+    @Test
+    void givenAnAssumptionThatFailed_whenReported_thenWhatItSaysIsTheReason() throws Exception {
+        Files.writeString(
+                Files.createDirectories(root.resolve("store-a/target/failsafe-reports"))
+                        .resolve("TEST-dev.latchkey.AIT.xml"),
+                """
+                <testsuite name="dev.latchkey.AIT" time="1" tests="2">
+                <testcase name="x"><skipped type="org.opentest4j.TestAbortedException"><![CDATA[\
+                org.opentest4j.TestAbortedException: Assumption failed: no A: start Docker
+                	at org.junit.jupiter.api.Assumptions.assumeTrue]]></skipped></testcase>
+                <testcase name="y"><skipped/></testcase>
+                </testsuite>
+                """);
+
+        assertThat(report().out())
+                .endsWith("Not run here:\n    store-a AIT: no A: start Docker\n    store-a AIT: no reason given\n");
+    }
+
     private void writeReport(String module, String name, int seconds, String... reasons) throws IOException {
         StringBuilder cases = new StringBuilder();
         for (String reason : reasons) {
