@@ -85,6 +85,18 @@ class FactoryThreadsTest {
         assertThat(done).hasValue(0);
     }
 
+    /** A call in progress may leave something to release when the factory is closed. */
+    @Test
+    void givenClosed_whenSomethingIsToBeEnded_thenItIs() throws Exception {
+        FactoryThreads threads = new FactoryThreads();
+        threads.close();
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+
+        Object unused = threads.end(() -> ended.complete(true)).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+
+        assertThat(ended).isCompletedWithValue(true);
+    }
+
     @Test
     void givenNoThreadIsToBeHad_whenAcquiredToBeWatched_thenAnErrorAndOthersGetIt() {
         Lock lock = new LockBuilder(context, "x").autoRefresh().create();

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +25,11 @@ final class LineReleases {
     /** Enough to keep a server busy, and no burden for it. */
     private static final int AT_ONCE = 100;
 
+    /** For so long a server that does not answer may hold up the end of a factory, however much that keeps. */
+    private static final long LONGEST_END_NANOS = Duration.ofSeconds(10).toNanos();
+
     private final RecallableStore store;
+    private final AtomicInteger failures = new AtomicInteger();
 
     /** Empty if a thread has to wait for the answer. */
     private final Optional<AsyncStore> async;
@@ -119,7 +124,7 @@ final class LineReleases {
         }
     }
 
-    private static void settle(Duration ttl, @Nullable Throwable failure, Runnable end) {
+    private void settle(Duration ttl, @Nullable Throwable failure, Runnable end) {
         try {
             end.run();
         } finally {
@@ -140,7 +145,7 @@ final class LineReleases {
     }
 
     /** Releases something of which a failure is not to hide what else there is to tell, or do. */
-    static void quietly(Duration ttl, BooleanSupplier release) {
+    void quietly(Duration ttl, BooleanSupplier release) {
         try {
             boolean unused = release.getAsBoolean();
         } catch (RuntimeException e) {
@@ -148,16 +153,25 @@ final class LineReleases {
         }
     }
 
-    private static void failed(Duration ttl, Throwable failure) {
+    private void failed(Duration ttl, Throwable failure) {
+        failures.incrementAndGet();
         log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), failure);
     }
 
-    /** Releases all that is idle, and waits for that; what is used is released by its Lock from now on. */
+    /**
+     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If a release has failed,
+     * and that has taken long, the rest is left to its leases.
+     */
     void releaseIdle(StickyLines lines) {
         List<CompletableFuture<?>> begun = new ArrayList<>();
+        long start = System.nanoTime();
+        int before = failures.get();
         for (StickyLine line : lines.all()) {
             KeptHold idle = line.close();
-            if (idle != null && async.isPresent()) {
+            boolean isLeft = failures.get() != before && System.nanoTime() - start >= LONGEST_END_NANOS;
+            if (idle != null && isLeft) {
+                done(line);
+            } else if (idle != null && async.isPresent()) {
                 begun.add(begin(idle, () -> done(line)));
             } else if (idle != null) {
                 quietly(idle.lease().ttl(), () -> release(line, idle));

@@ -195,15 +195,14 @@ public final class FactoryThreads implements AutoCloseable {
     }
 
     /**
-     * Stops alarms and renewals at once; what the notifier was given before is still delivered. The listener's thread ends by
-     * itself, for calls that are in progress have events yet.
+     * Stops alarms and renewals at once; what the notifier was given before is still delivered. The threads of the listener and the
+     * enders end by themselves, for calls that are in progress have events yet, and may leave something to release.
      */
     @Override
     public void close() {
         alarm.shutdownNow();
         renewer.shutdownNow();
         notifier.shutdown();
-        ender.shutdown();
         interrupter.shutdown();
     }
 

@@ -430,6 +430,26 @@ class PostgreSqlStickyFaultsIT {
         assertThat(second).succeedsWithin(TimeLimits.LIMIT).isEqualTo(LossReason.FORCED);
     }
 
+    /** The one release that the server does not answer takes ten seconds; the rest of what was kept is left to its leases. */
+    @Test
+    void givenManyAreKept_whenTheServerFallsSilent_thenCloseIsNotHeldUpByEach() {
+        for (int i = 0; i < 20; i++) {
+            String resource = "kept " + i;
+            Lock lock = locks.lock(resource).ttl(LONG_TTL).sticky(STICKY).create();
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .until(
+                            () -> cycle(lock),
+                            unused -> !rivals.holders(resource).isEmpty());
+        }
+        proxy.silence();
+        long start = System.nanoTime();
+
+        locks.close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeLimits.scaled(Duration.ofSeconds(30)));
+    }
+
     private static String forced(Lock lock, String resource) {
         return "SELECT pg_notify('latchkey_lock', '!" + lock.fencingToken().orElseThrow() + " " + resource + "')";
     }
