@@ -101,7 +101,7 @@ class CombinedRedisIT {
 
             server.thaw();
 
-            awaitPart(server, holder);
+            awaitRenewal(server, holder);
             Lock next = others.createLock("next", LONG_TTL);
             assertThat(next.tryAcquire()).isTrue();
             awaitPart(server, next);
@@ -118,9 +118,21 @@ class CombinedRedisIT {
     private static void awaitPart(RedisServer server, Lock holder) {
         Awaitility.await("the hold to be on " + server.address())
                 .atMost(TimeLimits.LIMIT)
-                .until(() -> String.valueOf(
-                                server.call("GET", "lock:{" + holder.key().resource() + "}"))
-                        .contains(holder.key().token()));
+                .until(() -> state(server, holder).contains(holder.key().token()));
+    }
+
+    /** What it held there before may be there still, although its time is over. */
+    private static void awaitRenewal(RedisServer server, Lock holder) {
+        String before = state(server, holder);
+        Awaitility.await("the hold to be renewed on " + server.address())
+                .atMost(TimeLimits.LIMIT)
+                .until(
+                        () -> state(server, holder),
+                        now -> !now.equals(before) && now.contains(holder.key().token()));
+    }
+
+    private static String state(RedisServer server, Lock lock) {
+        return String.valueOf(server.call("GET", "lock:{" + lock.key().resource() + "}"));
     }
 
     /** The members count by their clocks, and still agree without being asked a second time. */

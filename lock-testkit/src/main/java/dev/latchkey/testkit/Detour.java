@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 /** The way to all servers that a DSN names, through a {@link FaultProxy} each. */
 final class Detour implements AutoCloseable {
 
-    private static final Pattern ADDRESS = Pattern.compile("([\\w.-]+):(\\d{2,5})(?=[/?,;)]|$)");
+    private static final Pattern ADDRESS = Pattern.compile("([\\w.-]+):(\\d{2,5})(?=[/?&,;)]|$)");
 
     private final List<FaultProxy> proxies = new ArrayList<>();
     private final String dsn;

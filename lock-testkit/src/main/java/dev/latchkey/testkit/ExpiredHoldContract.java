@@ -1,7 +1,6 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.Requests.exclusive;
-import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +35,7 @@ public interface ExpiredHoldContract extends StoreContract {
 
         assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
+        fixture.takeOver(fixture.key());
     }
 
     @Test
@@ -45,7 +44,7 @@ public interface ExpiredHoldContract extends StoreContract {
         Key key = fixture.key();
         Key claim = expired(fixture, key);
         Key taker = fixture.key();
-        granted(fixture.store().save(exclusive(taker)));
+        fixture.takeOver(taker);
 
         Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
@@ -71,9 +70,8 @@ public interface ExpiredHoldContract extends StoreContract {
         Key key = fixture.key();
         expired(fixture, key);
 
-        Response response = fixture.store().save(exclusive(key));
+        fixture.takeOver(key);
 
-        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
     }
 
@@ -86,7 +84,7 @@ public interface ExpiredHoldContract extends StoreContract {
         boolean wasHolder = fixture.store().delete(key);
 
         assertThat(wasHolder).isEqualTo(remembersExpiredHolds());
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
+        fixture.takeOver(fixture.key());
     }
 
     /** F17, F45: a late delete hit the next holder, or said that all was well. */
@@ -97,7 +95,7 @@ public interface ExpiredHoldContract extends StoreContract {
         Key key = fixture.key();
         expired(fixture, key);
         Key taker = fixture.key();
-        granted(store.save(exclusive(taker)));
+        fixture.takeOver(taker);
 
         boolean wasHolder = store.delete(key);
 
@@ -113,7 +111,7 @@ public interface ExpiredHoldContract extends StoreContract {
         Key key = fixture.key();
         expired(fixture, key);
         Key visitor = fixture.key();
-        granted(store.save(exclusive(visitor)));
+        fixture.takeOver(visitor);
         assertThat(store.delete(visitor)).isTrue();
 
         boolean wasHolder = store.delete(key);

@@ -39,12 +39,7 @@ public interface ExpiringStoreContract
 
         fixture.awaitExpiry(key);
 
-        // Of a store of several members one may end a moment after the others.
-        Key next = fixture.key();
-        Awaitility.await("the resource to be free")
-                .pollInterval(Duration.ofMillis(10))
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> fixture.store().save(exclusive(next)) instanceof Response.Granted);
+        fixture.takeOver(fixture.key());
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,9 +21,9 @@ public final class Fixture {
 
     /**
      * A TTL that does not end during a test: longer than anything is waited for, so that what ends only with its lease does
-     * not look as if it had ended in time.
+     * not look as if it had ended in time. Of whole seconds, which is all that some stores count.
      */
-    public static final Duration LONG_TTL = TimeLimits.LIMIT.multipliedBy(5);
+    public static final Duration LONG_TTL = Duration.ofSeconds(TimeLimits.LIMIT.toSeconds() * 5);
 
     private final PersistingStore store;
     private final StoreContract contract;
@@ -143,6 +144,14 @@ public final class Fixture {
                 .pollInterval(Duration.ofMillis(10))
                 .atMost(TimeLimits.LIMIT)
                 .until(() -> store.find(key).isEmpty());
+    }
+
+    /** Acquires for a key what has expired: of a store of several members, one may end it a moment after the others. */
+    void takeOver(Key next) {
+        Awaitility.await("the resource to be free")
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> store.save(Requests.exclusive(next)) instanceof Response.Granted);
     }
 
     /**
