@@ -129,9 +129,9 @@ final class KeptHold {
 
     /** Whether the store has ended it by now, which keeps it a little longer than it is relied on here. */
     boolean isGone(long now) {
-        long nanos = lease.ttl().toNanos();
+        long nanos = lease.ttl().toNanos() + doubtNanos;
         return isTimed()
-                ? answeredAt + nanos + nanos / 100 + doubtNanos - now <= 0
+                ? answeredAt + nanos + nanos / 100 - now <= 0
                 : !lease.isLive().getAsBoolean();
     }
 

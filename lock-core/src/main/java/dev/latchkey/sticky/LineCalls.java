@@ -106,7 +106,7 @@ final class LineCalls {
         Key local = waiter.request().key();
         if (line.leave(waiter, end)) {
             // What has ended the wait is not to be hidden by a failure.
-            releases.quietly(waiter.request().ttl(), () -> release(local));
+            boolean unused = LineReleases.quietly(waiter.request().ttl(), () -> release(local));
         } else if (!(end instanceof NextStep.Holds)) {
             releases.releaseLater(line, line.due());
         }

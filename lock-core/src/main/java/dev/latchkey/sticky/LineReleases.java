@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,11 +25,13 @@ final class LineReleases {
     /** Enough to keep a server busy, and no burden for it. */
     private static final int AT_ONCE = 100;
 
+    /** Until the store has answered: each of these may take a thread, and time, if there is no connection. */
+    private static final int AT_FIRST = 4;
+
     /** For so long a server that does not answer may hold up the end of a factory, however much that keeps. */
     private static final long LONGEST_END_NANOS = Duration.ofSeconds(10).toNanos();
 
     private final RecallableStore store;
-    private final AtomicInteger failures = new AtomicInteger();
 
     /** Empty if a thread has to wait for the answer. */
     private final Optional<AsyncStore> async;
@@ -78,15 +80,15 @@ final class LineReleases {
     }
 
     /** The caller may be a thread of the store, or one that watches leases. Returns the end of the release, which does not fail. */
-    private CompletableFuture<?> begin(KeptHold hold, Runnable afterwards) {
+    private CompletableFuture<Boolean> begin(KeptHold hold, Runnable afterwards) {
         Key key = hold.claim();
         Duration ttl = hold.lease().ttl();
-        CompletableFuture<Void> ended = new CompletableFuture<>();
-        Runnable end = () -> {
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        Consumer<Boolean> end = isAnswered -> {
             try {
                 afterwards.run();
             } finally {
-                ended.complete(null);
+                ended.complete(isAnswered);
             }
         };
         if (async.isPresent()) {
@@ -110,23 +112,24 @@ final class LineReleases {
         return ended;
     }
 
-    private void releaseOnAThread(Duration ttl, Key key, Runnable end) {
+    private void releaseOnAThread(Duration ttl, Key key, Consumer<Boolean> end) {
         try {
             var unused = threads.end(() -> {
+                boolean isAnswered = false;
                 try {
-                    quietly(ttl, () -> store.delete(key));
+                    isAnswered = quietly(ttl, () -> store.delete(key));
                 } finally {
-                    end.run();
+                    end.accept(isAnswered);
                 }
             });
         } catch (OutOfMemoryError e) {
-            end.run();
+            end.accept(false);
         }
     }
 
-    private void settle(Duration ttl, @Nullable Throwable failure, Runnable end) {
+    private static void settle(Duration ttl, @Nullable Throwable failure, Consumer<Boolean> end) {
         try {
-            end.run();
+            end.accept(failure == null);
         } finally {
             if (failure != null) {
                 failed(ttl, unwrapped(failure));
@@ -144,48 +147,61 @@ final class LineReleases {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
-    /** Releases something of which a failure is not to hide what else there is to tell, or do. */
-    void quietly(Duration ttl, BooleanSupplier release) {
+    /**
+     * Releases something of which a failure is not to hide what else there is to tell, or do. Returns whether the store has
+     * answered.
+     */
+    static boolean quietly(Duration ttl, BooleanSupplier release) {
         try {
             boolean unused = release.getAsBoolean();
+            return true;
         } catch (RuntimeException e) {
             failed(ttl, e);
+            return false;
         }
     }
 
-    private void failed(Duration ttl, Throwable failure) {
-        failures.incrementAndGet();
+    private static void failed(Duration ttl, Throwable failure) {
         log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), failure);
     }
 
     /**
-     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If a release has failed,
-     * and that has taken long, the rest is left to its leases.
+     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store does not
+     * answer any more and that has taken long, the rest is left to its leases.
      */
     void releaseIdle(StickyLines lines) {
-        List<CompletableFuture<?>> begun = new ArrayList<>();
         long start = System.nanoTime();
-        int before = failures.get();
+        boolean isAnswering = false;
+        int left = 0;
+        List<CompletableFuture<Boolean>> begun = new ArrayList<>();
         for (StickyLine line : lines.all()) {
             KeptHold idle = line.close();
-            boolean isLeft = failures.get() != before && System.nanoTime() - start >= LONGEST_END_NANOS;
-            if (idle != null && isLeft) {
-                done(line);
-            } else if (idle != null && async.isPresent()) {
-                begun.add(begin(idle, () -> done(line)));
-            } else if (idle != null) {
-                quietly(idle.lease().ttl(), () -> release(line, idle));
+            if (idle == null) {
+                continue;
             }
-            if (begun.size() == AT_ONCE) {
-                await(begun);
+            if (!isAnswering && System.nanoTime() - start >= LONGEST_END_NANOS) {
+                left++;
+                done(line);
+            } else if (async.isPresent()) {
+                begun.add(begin(idle, () -> done(line)));
+            } else {
+                isAnswering = quietly(idle.lease().ttl(), () -> release(line, idle));
+            }
+            if (begun.size() == (isAnswering ? AT_ONCE : AT_FIRST)) {
+                isAnswering = areAnswered(begun);
             }
         }
-        await(begun);
+        boolean unused = areAnswered(begun);
+        if (left > 0) {
+            log.warn("lock.left_to_leases locks={}: the store did not answer when the factory was closed", left);
+        }
     }
 
     /** Works with the interrupt flag set, and keeps it. */
-    private static void await(List<CompletableFuture<?>> begun) {
+    private static boolean areAnswered(List<CompletableFuture<Boolean>> begun) {
         begun.forEach(CompletableFuture::join);
+        boolean are = begun.stream().allMatch(CompletableFuture::join);
         begun.clear();
+        return are;
     }
 }

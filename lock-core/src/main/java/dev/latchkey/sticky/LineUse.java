@@ -94,10 +94,7 @@ final class LineUse {
 
     /** A Lock acquires past the line: what it held here is not its any more. */
     void end(Key local) {
-        LocalHold hold = holds.find(local);
-        if (hold != null) {
-            holds.end(hold);
-        }
+        holds.endAllOf(local);
     }
 
     /** What a request was about that was not answered may last longer than is known here: it is given back as if recalled. */

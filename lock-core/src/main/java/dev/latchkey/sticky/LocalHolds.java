@@ -40,6 +40,11 @@ final class LocalHolds {
         holds.remove(ended);
     }
 
+    /** Ends all of a Lock, also those that are over. */
+    void endAllOf(Key local) {
+        holds.removeIf(hold -> hold.isOf(local));
+    }
+
     /** Ends all under a hold of the store; returns what tells their Locks. */
     List<CompletableFuture<LossReason>> endAll(KeptHold lost) {
         List<CompletableFuture<LossReason>> told = holds.stream()

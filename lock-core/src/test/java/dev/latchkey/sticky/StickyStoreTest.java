@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +55,34 @@ class StickyStoreTest {
         sticky.releaseIdle();
 
         assertThat(between.below().holders("x")).isEmpty();
+    }
+
+    /** Where there is no connection, each takes a thread, and the time limit of a request. */
+    @Test
+    void givenManyKept_whenClosedAndTheStoreHasNotAnsweredYet_thenAFewAreTriedFirst() {
+        List<CompletableFuture<Boolean>> asked = new CopyOnWriteArrayList<>();
+        between.onDeleteAsync = Optional.of(() -> {
+            CompletableFuture<Boolean> answer = new CompletableFuture<>();
+            asked.add(answer);
+            return answer;
+        });
+        StickyStore sticky = new StickyStore(between, threads);
+        for (int i = 0; i < 10; i++) {
+            Key one = Key.of("kept " + i);
+            assertThat(sticky.delete(claimed(one, sticky.save(request(one, LONG)))))
+                    .isTrue();
+        }
+
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(sticky::releaseIdle);
+
+        await().atMost(LIMIT).until(() -> asked.size() >= 4);
+        assertThat(closing).isNotDone();
+        assertThat(asked)
+                .hasSize(4)
+                .allSatisfy(answer -> assertThat(answer.complete(true)).isTrue());
+        await().atMost(LIMIT).until(() -> asked.size() == 10);
+        asked.forEach(answer -> answer.complete(true));
+        assertThat(closing).succeedsWithin(LIMIT);
     }
 
     /** Nobody would release it: the Lock has, and it is not used any more. */
@@ -125,6 +154,10 @@ class StickyStoreTest {
     }
 
     private Key claimed(Response response) {
+        return claimed(key, response);
+    }
+
+    private static Key claimed(Key key, Response response) {
         assertThat(response).isInstanceOf(Response.Granted.class);
         return response instanceof Response.Granted granted
                 ? key.claiming(Optional.of(new Key.Held(granted.mode(), granted.fencingToken())))

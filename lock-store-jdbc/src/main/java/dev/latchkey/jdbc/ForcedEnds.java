@@ -6,6 +6,8 @@ import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sticky holds that were ended by force, as messages say. A message may be about the table of another schema that has the same
@@ -13,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * one thread at a time.
  */
 final class ForcedEnds {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
     private final Database database;
     private final KeptHolds kept;
@@ -37,7 +41,11 @@ final class ForcedEnds {
             try {
                 tell(end, connection);
             } catch (SQLException | RuntimeException e) {
-                if (!end.equals(failed)) {
+                if (end.equals(failed)) {
+                    log.warn(
+                            "lock.force_release_unread resource={}: its holder in this process learns of it by its next request",
+                            end.resource());
+                } else {
                     failed = end;
                     unread.addFirst(end);
                 }

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * How long the listener leaves its connection to others: as long as after any failure, if the pool was short once; longer each time
- * if it is short again soon, as one is that has no connection to spare. Written by one thread at a time, read by any.
+ * if it is short again within half a minute, as one is that has no connection to spare. Written by one thread at a time, read by any.
  */
 final class ListenerPause {
 
@@ -22,7 +22,7 @@ final class ListenerPause {
      * @return how long it takes
      */
     Duration begin(long listenedNanos, long now) {
-        long next = listenedNanos >= nanos ? FIRST_NANOS : Math.min(2 * nanos, LONGEST_NANOS);
+        long next = nanos == 0 || listenedNanos >= LONGEST_NANOS ? FIRST_NANOS : Math.min(2 * nanos, LONGEST_NANOS);
         untilNanos = now + next;
         nanos = next;
         return Duration.ofNanos(next);

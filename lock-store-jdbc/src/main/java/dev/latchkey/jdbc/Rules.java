@@ -167,21 +167,25 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
 
     private Decision<Response> renew(Own own, Row before) {
         if (own.mode() == LockMode.SHARED) {
-            List<SharedHold> readers = new ArrayList<>(without(row.readers(), request.key()));
-            readers.add(reader(endOf(own)));
-            return renewed(own, before.withReaders(readers));
+            return renewed(
+                    own,
+                    before.withReaders(row.readers().stream()
+                            .map(one -> one.token().equals(request.key().token())
+                                    ? new SharedHold(one.token(), endOf(own), renewedText(one.holder()))
+                                    : one)
+                            .toList()));
         }
         long used = own.fencingToken().orElse(row.fencingToken());
         // What was reserved before stays so: a renewal may come late.
         long last = Math.max(row.fencingToken(), used + request.reservedTokens());
         Optional<Row.Writer> writer = row.writer()
-                .map(one -> new Row.Writer(
-                        one.token(),
-                        request.isSticky() ? HolderText.kept(one.holder()) : one.holder(),
-                        one.acquiredAt(),
-                        endOf(own),
-                        used));
+                .map(one -> new Row.Writer(one.token(), renewedText(one.holder()), one.acquiredAt(), endOf(own), used));
         return renewed(own, before.withWriter(writer, last));
+    }
+
+    /** A hold that was sticky once stays so: others may have it still under its key. */
+    private String renewedText(String before) {
+        return request.isSticky() ? HolderText.kept(before) : before;
     }
 
     /** Who waits goes by the end of the lease that it was told, and a reader by the mark that kept it out. */

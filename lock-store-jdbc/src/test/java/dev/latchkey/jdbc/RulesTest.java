@@ -83,6 +83,18 @@ class RulesTest {
         assertThat(save(heldBy(other, END), exclusive(key)).row()).isEmpty();
     }
 
+    /** Whoever keeps it is to be recalled, also if the promotion that was given up was of a Lock that is not sticky. */
+    @Test
+    void givenAStickyReaderThatGivesItsPromotionUp_whenItRenews_thenItStaysOneToBeRecalled() {
+        SharedHold sticky = new SharedHold(key.token(), END, "me||~0");
+        Row row = FREE.withReaders(List.of(sticky)).withPromoter(mark(key));
+
+        Row written = save(row, shared(claimingShared(key))).row().orElseThrow();
+
+        assertThat(written.readers()).containsExactly(new SharedHold(key.token(), NEW_END, "me||~0"));
+        assertThat(written.promoter()).isEmpty();
+    }
+
     @Test
     void givenTheOnlyReader_whenItPromotes_thenGrantedForNoLessThanItHad() {
         Row row = FREE.withReaders(List.of(reader(key, NEW_END + 5_000))).withPromoter(mark(key));
