@@ -117,6 +117,9 @@ class StickyAsyncReleaseTest {
             return true;
         });
 
+        // A few first, to see whether there is a server.
+        await().atMost(TimeLimits.LIMIT).until(() -> store.open.size() == 4);
+        store.answerAll();
         await().atMost(TimeLimits.LIMIT).until(() -> store.open.size() == 100);
         assertThat(closed.isDone()).isFalse();
         store.answers = answer -> answer;
