@@ -24,10 +24,10 @@ final class Jdbc implements Contest {
     private static final int CONNECTIONS = 10;
     private static final String WITHOUT_FSYNC = "without-fsync";
 
-    /** Else how many dead rows a cycle finds depends on which turn of a minute it is in. */
+    /** Once a minute, as servers run, would be in one turn of many: how many dead rows a cycle finds would depend on the turn. */
     private static final String VACUUMS_OFTEN = "autovacuum_naptime=1s";
 
-    /** As servers run; those of tests do without. */
+    /** Waits for the disk as servers do that are in use; those of tests do without. */
     static final String[] ON_DISK = {"fsync=on", "full_page_writes=on", VACUUMS_OFTEN};
 
     private static final String TABLES = """
