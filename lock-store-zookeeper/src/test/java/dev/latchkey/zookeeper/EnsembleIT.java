@@ -24,11 +24,14 @@ class EnsembleIT {
     private static final long SESSION_MILLIS = LIMIT.multipliedBy(2).toMillis();
     private static final Duration TTL = Duration.ofMinutes(5);
 
+    /** So long followers wait for a silent leader: longer than any session here, which a new leader would take over. */
+    private static final String SYNC_LIMIT = "syncLimit=" + LIMIT.dividedBy(ZooKeeperServer.TICK);
+
     private ZooKeeperEnsemble ensemble;
 
     @BeforeEach
     void start() {
-        ensemble = ZooKeeperEnsemble.start("maxSessionTimeout=" + SESSION_MILLIS);
+        ensemble = ZooKeeperEnsemble.start(SYNC_LIMIT, "maxSessionTimeout=" + SESSION_MILLIS);
     }
 
     @AfterEach

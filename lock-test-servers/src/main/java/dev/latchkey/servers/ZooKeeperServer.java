@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,6 +21,9 @@ public final class ZooKeeperServer extends TestServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_ZOOKEEPER";
+
+    /** What servers reckon with: a follower without word from its leader follows it for {@code syncLimit} of these. */
+    public static final Duration TICK = Duration.ofMillis(200);
 
     private ZooKeeperServer(LocalServer server) {
         super(server);
@@ -69,7 +73,7 @@ public final class ZooKeeperServer extends TestServer {
         List<String> lines = new ArrayList<>(List.of(
                 "clientPort={port}",
                 "clientPortAddress=127.0.0.1",
-                "tickTime=200",
+                "tickTime=" + TICK.toMillis(),
                 "maxClientCnxns=0",
                 "4lw.commands.whitelist=*"));
         lines.addAll(settings);
