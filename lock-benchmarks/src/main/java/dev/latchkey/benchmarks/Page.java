@@ -39,7 +39,8 @@ final class Page {
 
     private static String setting(Figures figures) {
         Setting setting = figures.setting();
-        String servers = figures.tables().get(0).servers();
+        String servers =
+                figures.tables().stream().map(Measured::servers).distinct().collect(Collectors.joining("; "));
         StringBuilder rows = new StringBuilder("| | |\n|---|---|\n");
         row(rows, "measured", setting.measured() + ", revision " + setting.revision());
         row(rows, "machine", setting.processors() + " × " + setting.processor() + ", " + setting.system());

@@ -2,39 +2,41 @@ package dev.latchkey.benchmarks;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.ZooKeeperServer;
-import java.net.URI;
 import java.util.List;
-import java.util.function.BiFunction;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
-import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooDefs;
 
 /** The ZooKeeper store beside Curator's recipes and the least that locks there. */
 final class ZooKeeper implements Contest {
 
-    private static final int SESSION_MILLIS = 40_000;
+    private static final String WITHOUT_FSYNC = "without-fsync";
+    private static final String LONG_SESSIONS = "maxSessionTimeout=60000";
+
+    /** ZooKeeper's default, which servers in use keep; those of tests do without. */
+    private static final String ON_DISK = "forceSync=yes";
+
+    private static final String DISK_WAITS = "zk_cnt_fsynctime\t";
+
     private static final String NO_TOKEN = "fencing token, word of a lost session before a rival can hold";
 
     private static final Contender LATCHKEY = Contender.latchkey(dsn -> Ours.exclusive(connect(dsn)));
     private static final Contender FLOOR = Contender.floor(
             "create + delete",
             "waiting (asks every 5 ms), order of arrival, sharing, word of a loss, return after a lost answer",
-            ZooKeeper::bare);
+            ZooKeeperPeers::bare);
     private static final Contender MUTEX = Contender.peer(
             "Curator InterProcessMutex",
             NO_TOKEN,
-            curator((curator, resource) -> new InterProcessMutex(curator, "/curator/mutex/" + resource)));
+            ZooKeeperPeers.curator(
+                    (curator, resource) -> new InterProcessMutex(curator, "/curator/mutex/" + resource)));
     private static final Contender WRITE = Contender.peer(
             "Curator InterProcessReadWriteLock, write",
             NO_TOKEN,
-            curator((curator, resource) ->
+            ZooKeeperPeers.curator((curator, resource) ->
                     new InterProcessReadWriteLock(curator, "/curator/write/" + resource).writeLock()));
+
+    /** With fsync, only these: the shared ones wait for the disk as often, and a row takes more than half a minute. */
+    private static final List<Contender> EXCLUSIVE = List.of(LATCHKEY, FLOOR, MUTEX, WRITE);
 
     private static final List<Contender> ALL = List.of(
             LATCHKEY,
@@ -45,7 +47,7 @@ final class ZooKeeper implements Contest {
             Contender.peer(
                             "Curator InterProcessReadWriteLock, read",
                             "word of a lost session before a rival can hold",
-                            curator((curator, resource) ->
+                            ZooKeeperPeers.curator((curator, resource) ->
                                     new InterProcessReadWriteLock(curator, "/curator/read/" + resource).readLock()))
                     .shared());
 
@@ -59,82 +61,66 @@ final class ZooKeeper implements Contest {
         return ALL;
     }
 
-    /** It saves a round trip, which one processor cannot show, since it is busy in the meantime. */
+    /** It saves a round trip, which one processor cannot show without fsync, since it is busy in the meantime. */
     @Override
     public List<Table> tables() {
-        List<Contender> core = List.of(LATCHKEY, FLOOR, MUTEX);
         return List.of(
-                Table.alone(Placement.ALL_PROCESSORS, ALL),
-                Table.threads(Placement.ALL_PROCESSORS, ALL),
-                Table.alone(Placement.ONE_PROCESSOR, core).named("uncontended-pinned"),
-                Table.threads(Placement.ONE_PROCESSOR, List.of(LATCHKEY, MUTEX)).named("threads-pinned"));
+                Table.alone(Placement.ALL_PROCESSORS, EXCLUSIVE),
+                Table.threads(Placement.ALL_PROCESSORS, EXCLUSIVE),
+                withoutFsync(Table.alone(Placement.ALL_PROCESSORS, ALL)),
+                withoutFsync(Table.threads(Placement.ALL_PROCESSORS, ALL)),
+                withoutFsync(Table.alone(Placement.ONE_PROCESSOR, List.of(LATCHKEY, FLOOR, MUTEX))
+                        .named("uncontended-pinned")),
+                withoutFsync(Table.threads(Placement.ONE_PROCESSOR, List.of(LATCHKEY, MUTEX))
+                        .named("threads-pinned")));
+    }
+
+    private static Table withoutFsync(Table table) {
+        return table.named(table.name() + "-" + WITHOUT_FSYNC).titled(", without fsync");
+    }
+
+    @Override
+    public Servers start(Table table) {
+        return table.name().endsWith(WITHOUT_FSYNC) ? start(ZooKeeperServer.start(LONG_SESSIONS)) : start();
     }
 
     @Override
     public Servers start() {
-        ZooKeeperServer server = ZooKeeperServer.start("maxSessionTimeout=60000");
+        return start(ZooKeeperServer.start(LONG_SESSIONS, ON_DISK));
+    }
+
+    private static Servers start(ZooKeeperServer server) {
+        try {
+            return new Servers(server.dsn(), software(server), server::packetsReceived, server::close);
+        } catch (RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private static String software(ZooKeeperServer server) {
         String version = server.command("srvr")
                 .lines()
                 .findFirst()
                 .orElseThrow()
                 .replaceFirst("^Zookeeper version: ([^-,]*).*", "$1");
-        return new Servers(
-                server.dsn(), "ZooKeeper " + version + " without fsync", server::packetsReceived, server::close);
+        return "ZooKeeper " + version + ", fsync " + (countsWaitsForDisk(server) ? "on" : "off");
+    }
+
+    /** No command tells the setting. To open a session is a write, and the server counts how often it waited after one. */
+    private static boolean countsWaitsForDisk(ZooKeeperServer server) {
+        ZooKeeperPeers.openSession(server.dsn());
+        return server.command("mntr")
+                .lines()
+                .filter(line -> line.startsWith(DISK_WAITS))
+                .map(line -> line.substring(DISK_WAITS.length()))
+                .findFirst()
+                .map(count -> Long.parseLong(count) > 0)
+                .orElseThrow();
     }
 
     private static LockFactory connect(String dsn) {
-        return LockFactory.connect(dsn + "?sessionTimeout=" + SESSION_MILLIS);
-    }
-
-    private static Contender.Opener curator(BiFunction<CuratorFramework, String, InterProcessLock> recipe) {
-        return dsn -> {
-            CuratorFramework curator = CuratorFrameworkFactory.newClient(
-                    URI.create(dsn).getAuthority(), SESSION_MILLIS, 15_000, new ExponentialBackoffRetry(1_000, 3));
-            curator.start();
-            return resource -> {
-                InterProcessLock lock = recipe.apply(curator, resource);
-                return new Cycle() {
-                    @Override
-                    public void take() throws Exception {
-                        lock.acquire();
-                    }
-
-                    @Override
-                    public boolean giveUp() throws Exception {
-                        lock.release();
-                        return true;
-                    }
-                };
-            };
-        };
-    }
-
-    private static Contender.Client bare(String dsn) throws Exception {
-        CuratorFramework curator = CuratorFrameworkFactory.newClient(
-                URI.create(dsn).getAuthority(), SESSION_MILLIS, 15_000, new ExponentialBackoffRetry(1_000, 3));
-        curator.start();
-        var zooKeeper = curator.getZookeeperClient().getZooKeeper();
-        return resource -> new Cycle() {
-            private final String path = "/bare " + resource;
-
-            @Override
-            public void take() throws Exception {
-                Cycle.poll(() -> {
-                    try {
-                        zooKeeper.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
-                        return true;
-                    } catch (KeeperException.NodeExistsException e) {
-                        return false;
-                    }
-                });
-            }
-
-            @Override
-            public boolean giveUp() throws Exception {
-                zooKeeper.delete(path, -1);
-                return true;
-            }
-        };
+        return LockFactory.connect(dsn + "?sessionTimeout=" + ZooKeeperPeers.SESSION_MILLIS);
     }
 
     @Override
