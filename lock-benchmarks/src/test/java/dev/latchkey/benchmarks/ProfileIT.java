@@ -25,8 +25,9 @@ class ProfileIT {
         List<Path> written = new Profile(contest, Effort.QUICK, directory).of(List.of(table));
 
         assertThat(written).hasSameSizeAs(table.contenders());
+        // Of a name the graph leaves out what it has in common with the one before, such as "de" after "decode".
         assertThat(Files.readString(written.get(0)))
                 .contains(table.contenders().get(0).title())
-                .contains("dev/latchkey/");
+                .contains("/latchkey/");
     }
 }
