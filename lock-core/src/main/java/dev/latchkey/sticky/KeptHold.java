@@ -42,6 +42,9 @@ final class KeptHold {
     /** How much longer it may last than is known here, by requests that were not answered: each may come late. */
     private long doubtNanos;
 
+    /** How many requests of Locks about it are under way: each may have extended it by now. */
+    private int underWay;
+
     /** @param reservedTokens how many fencing tokens the store reserves with a request */
     KeptHold(Request asked, Response.Granted granted, ToLongFunction<Request> reservedTokens) {
         this.key = asked.key();
@@ -131,7 +134,7 @@ final class KeptHold {
     boolean isGone(long now) {
         long nanos = lease.ttl().toNanos() + doubtNanos;
         return isTimed()
-                ? answeredAt + nanos + nanos / 100 - now <= 0
+                ? underWay == 0 && answeredAt + nanos + nanos / 100 - now <= 0
                 : !lease.isLive().getAsBoolean();
     }
 
@@ -182,6 +185,15 @@ final class KeptHold {
 
     boolean isRecalled() {
         return isRecalled;
+    }
+
+    /** Until a request about it is over, nobody knows when it ends. */
+    void beginRequest() {
+        underWay++;
+    }
+
+    void endRequest() {
+        underWay--;
     }
 
     /** A request about it was not answered, and may take effect as long as the store has it. */

@@ -182,6 +182,14 @@ final class StickyLine {
         return guarded(() -> use.lose(local, lost));
     }
 
+    void beginRequest(KeptHold used) {
+        guardedRun(used::beginRequest);
+    }
+
+    void endRequest(KeptHold used) {
+        guardedRun(used::endRequest);
+    }
+
     void notAnswered(Request asked, KeptHold used) {
         guardedRun(() -> use.notAnswered(asked, used));
     }

@@ -143,11 +143,14 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     private List<RefreshResult> refreshAll(
             List<Request> requests, Function<List<Request>, List<RefreshResult>> refresh) {
         List<Optional<UsedHold>> used = requests.stream().map(this::used).toList();
+        used.forEach(hold -> hold.ifPresent(UsedHold::begin));
         try {
             return settle(used, refresh.apply(asked(requests, used)));
         } catch (RuntimeException | Error e) {
             used.forEach(hold -> hold.ifPresent(UsedHold::notAnswered));
             throw e;
+        } finally {
+            used.forEach(hold -> hold.ifPresent(UsedHold::end));
         }
     }
 

@@ -43,14 +43,26 @@ record UsedHold(StickyLine line, LocalHold hold, Request local, Request asked) {
     /** Asks the store; returns what the Lock is answered. */
     <X extends Exception> Response ask(Ask<X> store) throws X {
         Response response = null;
+        begin();
         try {
             response = store.ask(asked);
+            return settle(response);
         } finally {
             if (response == null) {
                 notAnswered();
             }
+            end();
         }
-        return settle(response);
+    }
+
+    /** The store is about to be asked. */
+    void begin() {
+        line.beginRequest(hold.kept());
+    }
+
+    /** What the store has answered, or has not, is taken into account. */
+    void end() {
+        line.endRequest(hold.kept());
     }
 
     /** It may last longer than is known here: its release is to be real. */

@@ -149,6 +149,23 @@ class StickyStoreTest {
         assertThat(rivalGetsIt()).isTrue();
     }
 
+    /** Found by the schedule fuzzer: what a request under way may have extended was taken for gone. */
+    @Test
+    void givenARenewalUnderWay_whenTheTimeThatIsKnownIsOverBeforeItFails_thenARivalGetsIt() throws Exception {
+        StickyStore sticky = new StickyStore(between, threads);
+        Response response = sticky.save(request(key, LockMode.EXCLUSIVE, SHORT, SHORT));
+        long since = System.nanoTime();
+        between.onRefresh = answer -> {
+            await().atMost(LIMIT).until(() -> System.nanoTime() - since > 3 * SHORT.toNanos());
+            boolean unused = sticky.keepsAny();
+            throw StoreBetween.noAnswer();
+        };
+        assertThatThrownBy(() -> sticky.refresh(request(claimed(response), LONG)))
+                .isInstanceOf(LockStorageException.class);
+
+        assertThat(rivalGetsIt()).isTrue();
+    }
+
     private Key acquire(StickyStore sticky) {
         return claimed(sticky.save(request(key, LONG)));
     }
