@@ -157,7 +157,7 @@ class StickyStoreTest {
         long since = System.nanoTime();
         between.onRefresh = answer -> {
             await().atMost(LIMIT).until(() -> System.nanoTime() - since > 3 * SHORT.toNanos());
-            boolean unused = sticky.keepsAny();
+            assertThat(sticky.keepsAny()).isTrue();
             throw StoreBetween.noAnswer();
         };
         assertThatThrownBy(() -> sticky.refresh(request(claimed(response), LONG)))
