@@ -168,12 +168,15 @@ final class StickySchedule implements World.Rules {
         return actor.isHandedOut() || actor.process().border().hasRenewed() || actor.hasJustLost(world.now());
     }
 
-    /** Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. */
+    /**
+     * Who waits is served as long as nothing is lost on the way, for a lock that is only kept is given back. What its Lock still
+     * held when the factory was closed, and has lost since, ends with its lease.
+     */
     @Override
     public void checkAtRest() {
         boolean isUsed = actors.stream().anyMatch(StickySchedule::isUsing)
                 || !store.holders("r").stream().allMatch(StickySchedule::isBelieved);
-        if (isUsed || isDisturbed()) {
+        if (isUsed || (closed == 0 ? isDisturbed() : mayBeLeft())) {
             return;
         }
         actors.stream().filter(StickyActor::isWaiting).findFirst().ifPresent(waiting -> {
