@@ -6,8 +6,6 @@ import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -21,15 +19,6 @@ import org.slf4j.LoggerFactory;
 final class LineReleases {
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
-
-    /** Enough to keep a server busy, and no burden for it. */
-    private static final int AT_ONCE = 100;
-
-    /** Until the store has answered: each of these may take a thread, and time, if there is no connection. */
-    private static final int AT_FIRST = 4;
-
-    /** For so long a server that does not answer may hold up the end of a factory, however much that keeps. */
-    private static final long LONGEST_END_NANOS = Duration.ofSeconds(10).toNanos();
 
     private final RecallableStore store;
 
@@ -70,7 +59,7 @@ final class LineReleases {
     /** Releases a hold, if there is one, for which the line is busy: without waiting. A failure leaves it to its lease. */
     void releaseLater(StickyLine line, @Nullable KeptHold kept) {
         if (kept != null) {
-            var unused = begin(kept, () -> done(line));
+            var unused = begin(line, kept);
         }
     }
 
@@ -79,7 +68,17 @@ final class LineReleases {
         var unused = begin(ended, line::wakeFirst);
     }
 
-    /** The caller may be a thread of the store, or one that watches leases. Returns the end of the release, which does not fail. */
+    /** Whether a release can be begun without a thread that waits for its answer. */
+    boolean areAsync() {
+        return async.isPresent();
+    }
+
+    /** As {@link #releaseLater}. Returns the end of the release, which does not fail: whether the store has answered. */
+    CompletableFuture<Boolean> begin(StickyLine line, KeptHold kept) {
+        return begin(kept, () -> done(line));
+    }
+
+    /** The caller may be a thread of the store, or one that watches leases. Returns as {@link #begin(StickyLine, KeptHold)}. */
     private CompletableFuture<Boolean> begin(KeptHold hold, Runnable afterwards) {
         Key key = hold.claim();
         Duration ttl = hold.lease().ttl();
@@ -163,45 +162,5 @@ final class LineReleases {
 
     private static void failed(Duration ttl, Throwable failure) {
         log.warn("lock.recall_failed ttlMs={}", ttl.toMillis(), failure);
-    }
-
-    /**
-     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store does not
-     * answer any more and that has taken long, the rest is left to its leases.
-     */
-    void releaseIdle(StickyLines lines) {
-        long start = System.nanoTime();
-        boolean isAnswering = false;
-        int left = 0;
-        List<CompletableFuture<Boolean>> begun = new ArrayList<>();
-        for (StickyLine line : lines.all()) {
-            KeptHold idle = line.close();
-            if (idle == null) {
-                continue;
-            }
-            if (!isAnswering && System.nanoTime() - start >= LONGEST_END_NANOS) {
-                left++;
-                done(line);
-            } else if (async.isPresent()) {
-                begun.add(begin(idle, () -> done(line)));
-            } else {
-                isAnswering = quietly(idle.lease().ttl(), () -> release(line, idle));
-            }
-            if (begun.size() == (isAnswering ? AT_ONCE : AT_FIRST)) {
-                isAnswering = areAnswered(begun);
-            }
-        }
-        boolean unused = areAnswered(begun);
-        if (left > 0) {
-            log.warn("lock.left_to_leases locks={}: the store did not answer when the factory was closed", left);
-        }
-    }
-
-    /** Works with the interrupt flag set, and keeps it. */
-    private static boolean areAnswered(List<CompletableFuture<Boolean>> begun) {
-        begun.forEach(CompletableFuture::join);
-        boolean are = begun.stream().allMatch(CompletableFuture::join);
-        begun.clear();
-        return are;
     }
 }

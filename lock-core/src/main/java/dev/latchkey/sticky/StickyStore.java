@@ -46,7 +46,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     /** Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. */
     public void releaseIdle() {
         lines.close();
-        releases.releaseIdle(lines);
+        new IdleReleases(releases).release(lines);
     }
 
     /**
