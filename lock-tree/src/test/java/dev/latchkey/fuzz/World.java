@@ -209,10 +209,11 @@ final class World {
         Fiber next = next();
         if (next != me) {
             carriers.leave(me, next);
+            // Also if that is abandoned: what it does on its way out pauses as itself.
+            running = me;
             if (failure != null) {
                 throw new Abandoned();
             }
-            running = me;
         }
     }
 
