@@ -42,7 +42,7 @@ final class KeptHold {
     /** How much longer it may last than is known here, by requests that were not answered: each may come late. */
     private long doubtNanos;
 
-    /** How many requests of Locks about it are under way: each may have extended it by now. */
+    /** How many requests about it are under way that may have extended it by now. */
     private int underWay;
 
     /** @param reservedTokens how many fencing tokens the store reserves with a request */

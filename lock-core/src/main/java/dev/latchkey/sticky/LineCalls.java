@@ -179,7 +179,17 @@ final class LineCalls {
         }
     }
 
+    /** A Lock that shares it may end the keeping meanwhile: then it is not known when it ends until this is answered. */
     private @Nullable Response renew(StickyLine line, Request request, KeptHold kept) {
+        line.beginRequest(kept);
+        try {
+            return renewed(line, request, kept);
+        } finally {
+            line.endRequest(kept);
+        }
+    }
+
+    private @Nullable Response renewed(StickyLine line, Request request, KeptHold kept) {
         Request asked = KeptHold.asked(request, kept.claim(), true);
         Response response = null;
         try {

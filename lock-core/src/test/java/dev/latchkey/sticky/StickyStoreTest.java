@@ -166,6 +166,27 @@ class StickyStoreTest {
         assertThat(rivalGetsIt()).isTrue();
     }
 
+    /** Nobody would release what the renewal has extended: it is kept no more, and the one that shared it was taken for gone. */
+    @Test
+    void givenAReaderThatRenewsWhatIsKept_whenAnotherEndsTheKeepingAndReleasesLate_thenARivalGetsIt() throws Exception {
+        StickyStore sticky = new StickyStore(between, threads);
+        Key shared = claimed(sticky.save(request(key, LockMode.SHARED, SHORT, SHORT)));
+        long since = System.nanoTime();
+        between.onRefresh = answer -> {
+            assertThat(sticky.save(request(shared, SHORT))).isInstanceOf(Response.Conflicted.class);
+            await().atMost(LIMIT).until(() -> System.nanoTime() - since > 3 * SHORT.toNanos());
+            boolean unused = sticky.keepsAny();
+            assertThat(sticky.delete(shared)).isTrue();
+            return answer;
+        };
+        Key other = Key.of("x");
+
+        Response response = sticky.save(request(other, LockMode.SHARED, LONG, SHORT));
+
+        assertThat(sticky.delete(claimed(other, response))).isTrue();
+        assertThat(rivalGetsIt()).isTrue();
+    }
+
     private Key acquire(StickyStore sticky) {
         return claimed(sticky.save(request(key, LONG)));
     }
