@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,21 +23,33 @@ final class IdleReleases {
     private static final long LONGEST_END_NANOS = Duration.ofSeconds(10).toNanos();
 
     private final LineReleases releases;
-    private final long start = System.nanoTime();
+    private final LongSupplier clock;
     private final List<CompletableFuture<Boolean>> begun = new ArrayList<>();
 
     /** Whether the store has answered all that it was asked last. */
     private boolean isAnswering;
 
+    /** When it was asked last. */
+    private long askedNanos;
+
+    /** For how long it has been asked in vain, all in all. */
+    private long silentNanos;
+
     private int left;
 
     IdleReleases(LineReleases releases) {
+        this(releases, System::nanoTime);
+    }
+
+    /** With a clock of nanoseconds of its own. */
+    IdleReleases(LineReleases releases, LongSupplier clock) {
         this.releases = releases;
+        this.clock = clock;
     }
 
     /**
-     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store does not
-     * answer any more and that has taken long, the rest is left to its leases.
+     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store was
+     * asked in vain for long, the rest is left to its leases.
      */
     void release(StickyLines lines) {
         for (StickyLine line : lines.all()) {
@@ -52,23 +65,31 @@ final class IdleReleases {
     }
 
     private void release(StickyLine line, KeptHold idle) {
-        if (!isAnswering && System.nanoTime() - start >= LONGEST_END_NANOS) {
+        if (silentNanos >= LONGEST_END_NANOS) {
             left++;
             releases.done(line);
-        } else if (releases.areAsync()) {
+            return;
+        }
+        askedNanos = begun.isEmpty() ? clock.getAsLong() : askedNanos;
+        if (releases.areAsync()) {
             begun.add(releases.begin(line, idle));
             if (begun.size() == (isAnswering ? AT_ONCE : AT_FIRST)) {
                 awaitBegun();
             }
         } else {
-            isAnswering = LineReleases.quietly(idle.lease().ttl(), () -> releases.release(line, idle));
+            answered(LineReleases.quietly(idle.lease().ttl(), () -> releases.release(line, idle)) ? 1 : 0, 1);
         }
+    }
+
+    /** One failure among many answers does not say that the store is gone. */
+    private void answered(long answers, int asked) {
+        isAnswering = answers == asked;
+        silentNanos += answers == 0 && asked > 0 ? clock.getAsLong() - askedNanos : 0;
     }
 
     /** Works with the interrupt flag set, and keeps it. */
     private void awaitBegun() {
-        begun.forEach(CompletableFuture::join);
-        isAnswering = begun.stream().allMatch(CompletableFuture::join);
+        answered(begun.stream().filter(CompletableFuture::join).count(), begun.size());
         begun.clear();
     }
 }

@@ -1,0 +1,94 @@
+package dev.latchkey.sticky;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import dev.latchkey.threads.FactoryThreads;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How much of what is idle is released when a factory is closed, by a clock that the test sets. */
+class IdleReleasesTest {
+
+    private static final int KEPT = 20;
+    private static final int TRIED_FIRST = 4;
+    private static final Duration TTL = Duration.ofMinutes(20);
+    private static final Duration LONGER_THAN_ONE_MAY_WAIT = Duration.ofSeconds(11);
+
+    private final StoreBetween between = new StoreBetween();
+    private final FactoryThreads threads = new FactoryThreads();
+    private final StickyLines lines = new StickyLines();
+    private final LineReleases releases;
+    private final AtomicLong clock = new AtomicLong();
+    private final AtomicInteger asked = new AtomicInteger();
+
+    IdleReleasesTest() {
+        between.onDeleteAsync = Optional.of(() -> CompletableFuture.completedFuture(true));
+        this.releases = new LineReleases(between, threads);
+    }
+
+    @AfterEach
+    void close() {
+        threads.close();
+    }
+
+    /** Many take longer than a silent server may hold up the end, and then one failure left all the rest. */
+    @Test
+    void givenItHasTakenLong_whenOneReleaseFailsAmongThoseThatAreAnswered_thenTheRestIsReleased() {
+        keepMany();
+        between.onDeleteAsync = Optional.of(() -> {
+            boolean isLastOfTheFirst = asked.incrementAndGet() == TRIED_FIRST;
+            clock.addAndGet(isLastOfTheFirst ? LONGER_THAN_ONE_MAY_WAIT.toNanos() : 0);
+            return isLastOfTheFirst ? failed() : CompletableFuture.completedFuture(true);
+        });
+
+        release();
+
+        assertThat(asked).hasValue(KEPT);
+    }
+
+    @Test
+    void givenItHasTakenLong_whenNothingIsAnswered_thenTheRestIsLeft() {
+        keepMany();
+        between.onDeleteAsync = Optional.of(() -> {
+            clock.addAndGet(LONGER_THAN_ONE_MAY_WAIT.toNanos());
+            asked.incrementAndGet();
+            return failed();
+        });
+
+        release();
+
+        assertThat(asked).hasValueLessThan(KEPT);
+    }
+
+    private void release() {
+        lines.close();
+        new IdleReleases(releases, clock::get).release(lines);
+    }
+
+    private void keepMany() {
+        LineCalls calls = new LineCalls(between, lines, releases, new RecallListener(releases, threads));
+        for (int i = 0; i < KEPT; i++) {
+            Key key = Key.of("kept " + i);
+            assertThat(calls.acquire(
+                            new Request(key, LockMode.EXCLUSIVE, TTL, RetryIntent.ONCE, LeaseChange.EXTEND, "", TTL)))
+                    .isInstanceOf(Response.Granted.class);
+            assertThat(calls.release(key)).isTrue();
+        }
+    }
+
+    private static CompletionStage<Boolean> failed() {
+        return CompletableFuture.failedFuture(StoreBetween.noAnswer());
+    }
+}
