@@ -32,7 +32,7 @@ final class IdleReleases {
     /** When it was asked last. */
     private long askedNanos;
 
-    /** For how long it has been asked in vain, all in all. */
+    /** For how long it has been asked in vain, all in all; of what is asked together, in the proportion that is not answered. */
     private long silentNanos;
 
     private int left;
@@ -81,10 +81,10 @@ final class IdleReleases {
         }
     }
 
-    /** One failure among many answers does not say that the store is gone. */
+    /** One failure among many answers does not say that the store is gone; one answer among many failures, not that it is there. */
     private void answered(long answers, int asked) {
         isAnswering = answers == asked;
-        silentNanos += answers == 0 && asked > 0 ? clock.getAsLong() - askedNanos : 0;
+        silentNanos += isAnswering ? 0 : (clock.getAsLong() - askedNanos) * (asked - answers) / asked;
     }
 
     /** Works with the interrupt flag set, and keeps it. */
