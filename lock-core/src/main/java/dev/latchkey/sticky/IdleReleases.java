@@ -1,10 +1,13 @@
 package dev.latchkey.sticky;
 
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,39 +22,41 @@ final class IdleReleases {
     /** Until the store has answered: each of these may take a thread, and time, if there is no connection. */
     private static final int AT_FIRST = 4;
 
-    /** For so long a server that does not answer may hold up the end of a factory, however much that keeps. */
-    private static final long LONGEST_END_NANOS = Duration.ofSeconds(10).toNanos();
+    /** How long the end of a factory may take from the first release on that the store does not answer, and each wait for answers. */
+    private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private final LineReleases releases;
+    private final FactoryThreads threads;
     private final LongSupplier clock;
+    private final Duration limit;
     private final List<CompletableFuture<Boolean>> begun = new ArrayList<>();
 
     /** Whether the store has answered all that it was asked last. */
     private boolean isAnswering;
 
-    /** When it was asked last. */
-    private long askedNanos;
-
-    /** For how long it has been asked in vain, all in all; of what is asked together, in the proportion that is not answered. */
-    private long silentNanos;
+    /** When it was first known not to have answered; null while it has answered all. */
+    private @Nullable Long silentSince;
 
     private int left;
 
-    IdleReleases(LineReleases releases) {
-        this(releases, System::nanoTime);
+    IdleReleases(LineReleases releases, FactoryThreads threads) {
+        this(releases, threads, System::nanoTime, LIMIT);
     }
 
-    /** With a clock of nanoseconds of its own. */
-    IdleReleases(LineReleases releases, LongSupplier clock) {
+    /** With a clock of nanoseconds and a limit of its own. */
+    IdleReleases(LineReleases releases, FactoryThreads threads, LongSupplier clock, Duration limit) {
         this.releases = releases;
+        this.threads = threads;
         this.clock = clock;
+        this.limit = limit;
     }
 
     /**
-     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store was
-     * asked in vain for long, the rest is left to its leases.
+     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store does not
+     * answer a release, the rest is left to its leases when the limit is over.
      */
     void release(StickyLines lines) {
+        left = 0;
         for (StickyLine line : lines.all()) {
             KeptHold idle = line.close();
             if (idle != null) {
@@ -65,31 +70,33 @@ final class IdleReleases {
     }
 
     private void release(StickyLine line, KeptHold idle) {
-        if (silentNanos >= LONGEST_END_NANOS) {
+        if (silentSince != null && clock.getAsLong() - silentSince >= limit.toNanos()) {
             left++;
             releases.done(line);
-            return;
-        }
-        askedNanos = begun.isEmpty() ? clock.getAsLong() : askedNanos;
-        if (releases.areAsync()) {
+        } else if (releases.areAsync()) {
             begun.add(releases.begin(line, idle));
             if (begun.size() == (isAnswering ? AT_ONCE : AT_FIRST)) {
                 awaitBegun();
             }
         } else {
-            answered(LineReleases.quietly(idle.lease().ttl(), () -> releases.release(line, idle)) ? 1 : 0, 1);
+            answered(LineReleases.quietly(idle.lease().ttl(), () -> releases.release(line, idle)));
         }
     }
 
-    /** One failure among many answers does not say that the store is gone; one answer among many failures, not that it is there. */
-    private void answered(long answers, int asked) {
-        isAnswering = answers == asked;
-        silentNanos += isAnswering ? 0 : (clock.getAsLong() - askedNanos) * (asked - answers) / asked;
+    private void answered(boolean all) {
+        isAnswering = all;
+        if (!all && silentSince == null) {
+            silentSince = clock.getAsLong();
+        }
     }
 
     /** Works with the interrupt flag set, and keeps it. */
     private void awaitBegun() {
-        answered(begun.stream().filter(CompletableFuture::join).count(), begun.size());
+        CompletableFuture<Void> ends = CompletableFuture.allOf(begun.toArray(CompletableFuture<?>[]::new));
+        Future<?> alarm = threads.alarmIn(limit.toNanos(), () -> ends.complete(null));
+        ends.join();
+        alarm.cancel(false);
+        answered(begun.stream().allMatch(release -> release.getNow(false)));
         begun.clear();
     }
 }

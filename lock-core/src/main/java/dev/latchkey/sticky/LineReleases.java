@@ -147,14 +147,14 @@ final class LineReleases {
     }
 
     /**
-     * Releases something of which a failure is not to hide what else there is to tell, or do. Returns whether the store has
-     * answered.
+     * Releases something of which a failure, of whatever kind, is not to hide what else there is to tell, or do. Returns whether the
+     * store has answered.
      */
     static boolean quietly(Duration ttl, BooleanSupplier release) {
         try {
             boolean unused = release.getAsBoolean();
             return true;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             failed(ttl, e);
             return false;
         }

@@ -29,6 +29,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     private final StickyLines lines = new StickyLines();
     private final LineReleases releases;
     private final LineCalls calls;
+    private final IdleReleases idleReleases;
 
     /**
      * Creates a view of a store for the sticky Locks of one factory.
@@ -41,12 +42,13 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         this.leases = store.capability(ExpiringStore.class);
         this.releases = new LineReleases(store, threads);
         this.calls = new LineCalls(store, lines, releases, new RecallListener(releases, threads));
+        this.idleReleases = new IdleReleases(releases, threads);
     }
 
     /** Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. */
     public void releaseIdle() {
         lines.close();
-        new IdleReleases(releases).release(lines);
+        idleReleases.release(lines);
     }
 
     /**

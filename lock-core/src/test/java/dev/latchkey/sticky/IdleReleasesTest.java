@@ -29,14 +29,8 @@ class IdleReleasesTest {
     private final StoreBetween between = new StoreBetween();
     private final FactoryThreads threads = new FactoryThreads();
     private final StickyLines lines = new StickyLines();
-    private final LineReleases releases;
     private final AtomicLong clock = new AtomicLong();
     private final AtomicInteger asked = new AtomicInteger();
-
-    IdleReleasesTest() {
-        between.onDeleteAsync = Optional.of(() -> CompletableFuture.completedFuture(true));
-        this.releases = new LineReleases(between, threads);
-    }
 
     @AfterEach
     void close() {
@@ -46,7 +40,7 @@ class IdleReleasesTest {
     /** Many take longer than a silent server may hold up the end, and then one failure left all the rest. */
     @Test
     void givenItHasTakenLong_whenOneReleaseFailsAmongThoseThatAreAnswered_thenTheRestIsReleased() {
-        keepMany();
+        keep(KEPT);
         between.onDeleteAsync = Optional.of(() -> {
             boolean isLastOfTheFirst = asked.incrementAndGet() == TRIED_FIRST;
             clock.addAndGet(isLastOfTheFirst ? LONGER_THAN_ONE_MAY_WAIT.toNanos() : 0);
@@ -60,7 +54,7 @@ class IdleReleasesTest {
 
     @Test
     void givenItHasTakenLong_whenNothingIsAnswered_thenTheRestIsLeft() {
-        keepMany();
+        keep(KEPT);
         between.onDeleteAsync = Optional.of(() -> {
             clock.addAndGet(LONGER_THAN_ONE_MAY_WAIT.toNanos());
             asked.incrementAndGet();
@@ -75,7 +69,7 @@ class IdleReleasesTest {
     /** As of a cluster of which one master is silent: what the others answer does not make that one's silence shorter. */
     @Test
     void givenItHasTakenLong_whenOneOfFourIsAnswered_thenTheRestIsLeft() {
-        keepMany();
+        keep(KEPT);
         between.onDeleteAsync = Optional.of(() -> {
             clock.addAndGet(LONGER_THAN_ONE_MAY_WAIT.toNanos());
             return asked.incrementAndGet() % TRIED_FIRST == 0 ? CompletableFuture.completedFuture(true) : failed();
@@ -86,14 +80,64 @@ class IdleReleasesTest {
         assertThat(asked).hasValueLessThan(KEPT);
     }
 
-    private void release() {
-        lines.close();
-        new IdleReleases(releases, clock::get).release(lines);
+    /** The other masters of that cluster answer: what is kept there is not released for so long that the end takes minutes. */
+    @Test
+    void givenOneOfEachHundredIsNotAnswered_thenTheEndTakesOneWaitLongerThanTheLimit() {
+        keep(5_000);
+        between.onDeleteAsync = Optional.of(() -> {
+            boolean isAnswered = asked.incrementAndGet() % 104 != 0;
+            clock.addAndGet(isAnswered ? 0 : Duration.ofSeconds(3).toNanos());
+            return isAnswered ? CompletableFuture.completedFuture(true) : failed();
+        });
+
+        release();
+
+        assertThat(Duration.ofNanos(clock.get())).isLessThanOrEqualTo(Duration.ofSeconds(3 + 10 + 3));
     }
 
-    private void keepMany() {
+    @Test
+    void givenReleasesDoNotComeToAnEnd_thenTheEndOfTheFactoryDoes() {
+        keep(KEPT);
+        between.onDeleteAsync = Optional.of(() -> {
+            clock.addAndGet(LONGER_THAN_ONE_MAY_WAIT.toNanos());
+            asked.incrementAndGet();
+            return new CompletableFuture<>();
+        });
+
+        release(Duration.ofMillis(1));
+
+        assertThat(asked).hasValueLessThan(KEPT);
+    }
+
+    /** As of a driver whose classes cannot be loaded any more, because the application is being stopped. */
+    @Test
+    void givenThreadsWaitForReleases_whenOneEndsWithAnError_thenTheRestIsReleased() {
+        between.onDeleteAsync = Optional.empty();
+        keep(KEPT);
+        between.onDelete = () -> {
+            if (asked.incrementAndGet() == 1) {
+                throw new NoClassDefFoundError("of a driver");
+            }
+        };
+
+        release();
+
+        assertThat(asked).hasValue(KEPT);
+    }
+
+    private void release() {
+        release(Duration.ofSeconds(10));
+    }
+
+    private void release(Duration limit) {
+        lines.close();
+        new IdleReleases(new LineReleases(between, threads), threads, clock::get, limit).release(lines);
+    }
+
+    private void keep(int locks) {
+        LineReleases releases = new LineReleases(between, threads);
         LineCalls calls = new LineCalls(between, lines, releases, new RecallListener(releases, threads));
-        for (int i = 0; i < KEPT; i++) {
+        for (int i = 0; i < locks; i++) {
             Key key = Key.of("kept " + i);
             assertThat(calls.acquire(
                             new Request(key, LockMode.EXCLUSIVE, TTL, RetryIntent.ONCE, LeaseChange.EXTEND, "", TTL)))

@@ -29,6 +29,9 @@ final class StoreBetween implements RecallableStore, ExpiringStore, SharedStore,
     /** What comes of a release that nobody waits for; empty if nobody can ask so. */
     volatile Optional<Supplier<CompletionStage<Boolean>>> onDeleteAsync = Optional.empty();
 
+    /** What happens to a release before it comes to the store. */
+    volatile Runnable onDelete = () -> {};
+
     /** What the holder may use after what it is granted. */
     volatile long reserved = Long.MAX_VALUE;
 
@@ -74,6 +77,7 @@ final class StoreBetween implements RecallableStore, ExpiringStore, SharedStore,
 
     @Override
     public boolean delete(Key key) {
+        onDelete.run();
         return store.delete(key);
     }
 
