@@ -28,6 +28,7 @@ final class Entry implements AutoCloseable {
     private final List<ContenderProcess> processes = new ArrayList<>();
     private final List<MeasuredTurn> turns = new ArrayList<>();
     private final List<Double> warmUps = new ArrayList<>();
+    private boolean isWarm;
     private @Nullable String cut;
 
     Entry(Contender contender, Effort effort) {
@@ -59,14 +60,17 @@ final class Entry implements AutoCloseable {
     /** Takes a turn that does not count. */
     void warmUp(Meter meter, MachineSpeed machineSpeed) {
         take(meter, machineSpeed).ifPresent(turn -> warmUps.add(turn.cyclesPerRoundTrip()));
+        int done = warmUps.size();
+        isWarm |=
+                done >= 2 * COMPARED && sum(done - COMPARED, done) <= WARM * sum(done - 2 * COMPARED, done - COMPARED);
     }
 
-    /** Whether the last turns that do not count were no faster than those before, or it is out of the race. */
+    /**
+     * Whether it once took turns that do not count and were no faster than those before, or is out of the race. It stays warm
+     * though later ones are faster: of many contenders one always is, by chance.
+     */
     boolean isWarm() {
-        int done = warmUps.size();
-        return cut != null
-                || (done >= 2 * COMPARED
-                        && sum(done - COMPARED, done) <= WARM * sum(done - 2 * COMPARED, done - COMPARED));
+        return isWarm || cut != null;
     }
 
     private double sum(int from, int to) {
@@ -94,6 +98,11 @@ final class Entry implements AutoCloseable {
 
     void turn(Meter meter, MachineSpeed machineSpeed) {
         take(meter, machineSpeed).ifPresent(turns::add);
+    }
+
+    /** Has the turns so far be more warming up. */
+    void discardTurns() {
+        turns.clear();
     }
 
     private Optional<MeasuredTurn> take(Meter meter, MachineSpeed machineSpeed) {

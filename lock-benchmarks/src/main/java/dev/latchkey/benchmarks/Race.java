@@ -20,17 +20,8 @@ final class Race {
 
     /** Measures those tables. */
     Figures run(List<Table> tables) {
-        List<Figures.Measured> measured = new ArrayList<>();
-        for (Table table : tables) {
-            Figures.Measured done = run(table);
-            for (int i = 1; i < effort.tries() && !done.unsteady().isEmpty(); i++) {
-                System.err.println(
-                        "benchmark: measured again, for these still got faster: " + String.join("; ", done.unsteady()));
-                done = run(table);
-            }
-            measured.add(done);
-        }
-        return new Figures(contest.store(), Setting.of(contest.libraries(), effort), List.copyOf(measured));
+        List<Figures.Measured> measured = tables.stream().map(this::run).toList();
+        return new Figures(contest.store(), Setting.of(contest.libraries(), effort), measured);
     }
 
     private Figures.Measured run(Table table) {
@@ -52,20 +43,39 @@ final class Race {
             for (int i = 0; i < effort.mostWarmUpTurns() && !entries.stream().allMatch(Entry::isWarm); i++) {
                 entries.forEach(entry -> entry.warmUp(meter, machineSpeed));
             }
-            for (int i = 0; i < effort.turns(); i++) {
-                entries.forEach(entry -> entry.turn(meter, machineSpeed));
-            }
-            return new Figures.Measured(
-                    table.name(),
-                    table.title(),
-                    table.placement().title() + (polling.isOn() ? "; idle ones poll" : ""),
-                    servers.software(),
-                    table.processes(),
-                    table.threads(),
-                    table.stride(),
-                    entries.stream().map(Entry::row).toList());
+            String placement = table.placement().title() + (polling.isOn() ? "; idle ones poll" : "");
+            Figures.Measured measured;
+            int tries = 0;
+            do {
+                entries.forEach(Entry::discardTurns);
+                for (int i = 0; i < effort.turns(); i++) {
+                    entries.forEach(entry -> entry.turn(meter, machineSpeed));
+                }
+                measured = measured(table, placement, servers, entries);
+            } while (isUnsteady(measured) && ++tries < effort.tries());
+            return measured;
         } finally {
             entries.forEach(Entry::close);
         }
+    }
+
+    private static Figures.Measured measured(Table table, String placement, Servers servers, List<Entry> entries) {
+        return new Figures.Measured(
+                table.name(),
+                table.title(),
+                placement,
+                servers.software(),
+                table.processes(),
+                table.threads(),
+                table.stride(),
+                entries.stream().map(Entry::row).toList());
+    }
+
+    private static boolean isUnsteady(Figures.Measured measured) {
+        List<String> unsteady = measured.unsteady();
+        if (!unsteady.isEmpty()) {
+            System.err.println("benchmark: these still got faster: " + String.join("; ", unsteady));
+        }
+        return !unsteady.isEmpty();
     }
 }
