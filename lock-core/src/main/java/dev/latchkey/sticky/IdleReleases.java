@@ -1,13 +1,13 @@
 package dev.latchkey.sticky;
 
-import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,11 +22,10 @@ final class IdleReleases {
     /** Until the store has answered: each of these may take a thread, and time, if there is no connection. */
     private static final int AT_FIRST = 4;
 
-    /** How long the end of a factory may take from the first release on that the store does not answer, and each wait for answers. */
+    /** How long the end of a factory waits in vain, all in all, and for the answers to what is asked together. */
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private final LineReleases releases;
-    private final FactoryThreads threads;
     private final LongSupplier clock;
     private final Duration limit;
     private final List<CompletableFuture<Boolean>> begun = new ArrayList<>();
@@ -34,26 +33,28 @@ final class IdleReleases {
     /** Whether the store has answered all that it was asked last. */
     private boolean isAnswering;
 
-    /** When it was first known not to have answered; null while it has answered all. */
-    private @Nullable Long silentSince;
+    /** When it was asked last. */
+    private long askedNanos;
+
+    /** For how long it was waited for in vain, at the end of the factory and when what ended meanwhile is released. */
+    private long silentNanos;
 
     private int left;
 
-    IdleReleases(LineReleases releases, FactoryThreads threads) {
-        this(releases, threads, System::nanoTime, LIMIT);
+    IdleReleases(LineReleases releases) {
+        this(releases, System::nanoTime, LIMIT);
     }
 
     /** With a clock of nanoseconds and a limit of its own. */
-    IdleReleases(LineReleases releases, FactoryThreads threads, LongSupplier clock, Duration limit) {
+    IdleReleases(LineReleases releases, LongSupplier clock, Duration limit) {
         this.releases = releases;
-        this.threads = threads;
         this.clock = clock;
         this.limit = limit;
     }
 
     /**
-     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the store does not
-     * answer a release, the rest is left to its leases when the limit is over.
+     * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the waits in which
+     * something was not answered come to the limit, the rest is left to its leases.
      */
     void release(StickyLines lines) {
         left = 0;
@@ -70,33 +71,55 @@ final class IdleReleases {
     }
 
     private void release(StickyLine line, KeptHold idle) {
-        if (silentSince != null && clock.getAsLong() - silentSince >= limit.toNanos()) {
+        if (silentNanos >= limit.toNanos()) {
             left++;
             releases.done(line);
-        } else if (releases.areAsync()) {
+            return;
+        }
+        askedNanos = begun.isEmpty() ? clock.getAsLong() : askedNanos;
+        if (releases.areAsync()) {
             begun.add(releases.begin(line, idle));
             if (begun.size() == (isAnswering ? AT_ONCE : AT_FIRST)) {
                 awaitBegun();
             }
         } else {
-            answered(LineReleases.quietly(idle.lease().ttl(), () -> releases.release(line, idle)));
+            isAnswering = LineReleases.quietly(idle.lease().ttl(), () -> releases.release(line, idle));
+            countSilence();
         }
     }
 
-    private void answered(boolean all) {
-        isAnswering = all;
-        if (!all && silentSince == null) {
-            silentSince = clock.getAsLong();
-        }
+    /** The whole of a wait counts in which one was not answered, for it is as long as that one's. */
+    private void countSilence() {
+        silentNanos += isAnswering ? 0 : clock.getAsLong() - askedNanos;
     }
 
-    /** Works with the interrupt flag set, and keeps it. */
     private void awaitBegun() {
-        CompletableFuture<Void> ends = CompletableFuture.allOf(begun.toArray(CompletableFuture<?>[]::new));
-        Future<?> alarm = threads.alarmIn(limit.toNanos(), () -> ends.complete(null));
-        ends.join();
-        alarm.cancel(false);
-        answered(begun.stream().allMatch(release -> release.getNow(false)));
-        begun.clear();
+        if (!begun.isEmpty()) {
+            awaitUninterruptibly(CompletableFuture.allOf(begun.toArray(CompletableFuture<?>[]::new)));
+            isAnswering = begun.stream().allMatch(release -> release.getNow(false));
+            countSilence();
+            begun.clear();
+        }
+    }
+
+    /** What has not ended when the limit is over goes on, without anybody who waits for it. */
+    private void awaitUninterruptibly(CompletableFuture<Void> allEnded) {
+        boolean wasInterrupted = false;
+        try {
+            long end = System.nanoTime() + limit.toNanos();
+            while (!allEnded.isDone()) {
+                try {
+                    allEnded.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
+                }
+            }
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("lock.release_not_ended", e);
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

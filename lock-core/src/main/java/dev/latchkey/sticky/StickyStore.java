@@ -42,10 +42,13 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         this.leases = store.capability(ExpiringStore.class);
         this.releases = new LineReleases(store, threads);
         this.calls = new LineCalls(store, lines, releases, new RecallListener(releases, threads));
-        this.idleReleases = new IdleReleases(releases, threads);
+        this.idleReleases = new IdleReleases(releases);
     }
 
-    /** Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. */
+    /**
+     * Releases what is kept and not used. From now on nothing is kept. Works with the interrupt flag set, and keeps it. Not to be
+     * called by two threads at once.
+     */
     public void releaseIdle() {
         lines.close();
         idleReleases.release(lines);
