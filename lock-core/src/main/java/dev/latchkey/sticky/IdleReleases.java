@@ -4,14 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Releases in the store what is idle when a factory is closed, in bounded time. */
+/** Releases in the store what is idle when a factory is closed, unless the store does not answer for long. */
 final class IdleReleases {
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
@@ -72,8 +71,7 @@ final class IdleReleases {
 
     private void release(StickyLine line, KeptHold idle) {
         if (silentNanos >= limit.toNanos()) {
-            left++;
-            releases.done(line);
+            leave(line, idle);
             return;
         }
         askedNanos = begun.isEmpty() ? clock.getAsLong() : askedNanos;
@@ -88,7 +86,17 @@ final class IdleReleases {
         }
     }
 
-    /** The whole of a wait counts in which one was not answered, for it is as long as that one's. */
+    /** What a session holds has no lease that would end it: threads that nobody waits for release it, if they can. */
+    private void leave(StickyLine line, KeptHold idle) {
+        left++;
+        if (idle.isTimed()) {
+            releases.done(line);
+        } else {
+            releases.releaseLater(line, idle);
+        }
+    }
+
+    /** The whole of a wait counts in which one was not answered, for it is mostly as long as that one's. */
     private void countSilence() {
         silentNanos += isAnswering ? 0 : clock.getAsLong() - askedNanos;
     }
@@ -102,24 +110,26 @@ final class IdleReleases {
         }
     }
 
-    /** What has not ended when the limit is over goes on, without anybody who waits for it. */
+    /**
+     * Waits until the limit is over at most; what has not ended then goes on. Not by the future itself, which may want a further
+     * thread for that, and fails where none is to be had.
+     */
     private void awaitUninterruptibly(CompletableFuture<Void> allEnded) {
+        CountDownLatch ended = new CountDownLatch(1);
+        var unused = allEnded.whenComplete((nothing, failure) -> ended.countDown());
+        long end = System.nanoTime() + limit.toNanos();
         boolean wasInterrupted = false;
-        try {
-            long end = System.nanoTime() + limit.toNanos();
-            while (!allEnded.isDone()) {
-                try {
-                    allEnded.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    wasInterrupted = true;
-                }
+        boolean isOver = false;
+        while (!isOver) {
+            try {
+                boolean unusedEnded = ended.await(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                isOver = true;
+            } catch (InterruptedException e) {
+                wasInterrupted = true;
             }
-        } catch (ExecutionException | TimeoutException e) {
-            log.debug("lock.release_not_ended", e);
-        } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
+        }
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -1,9 +1,12 @@
 package dev.latchkey.sticky;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -123,6 +126,26 @@ class IdleReleasesTest {
         release();
 
         assertThat(asked).hasValue(KEPT);
+    }
+
+    /** As on ZooKeeper, where nothing else would end them as long as the store is open. */
+    @Test
+    void givenHoldsLastAsLongAsASession_whenOneIsNotAnsweredForLong_thenThreadsReleaseTheRest() {
+        between.onDeleteAsync = Optional.empty();
+        between.onSave = response -> response instanceof Response.Granted granted
+                ? new Response.Granted(granted.mode(), granted.fencingToken(), Lease.endless())
+                : response;
+        keep(KEPT);
+        between.onDelete = () -> {
+            if (asked.incrementAndGet() == 1) {
+                clock.addAndGet(LONGER_THAN_ONE_MAY_WAIT.toNanos());
+                throw StoreBetween.noAnswer();
+            }
+        };
+
+        release();
+
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(asked).hasValue(KEPT));
     }
 
     private void release() {

@@ -26,6 +26,9 @@ final class StoreBetween implements RecallableStore, ExpiringStore, SharedStore,
     /** What an answer to a renewal becomes. */
     volatile UnaryOperator<Response> onRefresh = UnaryOperator.identity();
 
+    /** What an answer to an acquire becomes. */
+    volatile UnaryOperator<Response> onSave = UnaryOperator.identity();
+
     /** What comes of a release that nobody waits for; empty if nobody can ask so. */
     volatile Optional<Supplier<CompletionStage<Boolean>>> onDeleteAsync = Optional.empty();
 
@@ -54,7 +57,7 @@ final class StoreBetween implements RecallableStore, ExpiringStore, SharedStore,
 
     @Override
     public Response save(Request request) {
-        return store.save(request);
+        return onSave.apply(store.save(request));
     }
 
     @Override
