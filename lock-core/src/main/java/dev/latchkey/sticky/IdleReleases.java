@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Releases in the store what is idle when a factory is closed, unless the store does not answer for long. */
+/** Releases in the store what is idle when a factory is closed; waits no longer for a store that does not answer for long. */
 final class IdleReleases {
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
@@ -53,7 +53,7 @@ final class IdleReleases {
 
     /**
      * Releases all that is idle, and waits for that; what is used is released by its Lock from now on. If the waits in which
-     * something was not answered come to the limit, the rest is left to its leases.
+     * something was not answered come to the limit, nothing more is waited for: leases are left to end, and threads release the rest.
      */
     void release(StickyLines lines) {
         left = 0;
@@ -86,17 +86,17 @@ final class IdleReleases {
         }
     }
 
-    /** What a session holds has no lease that would end it: threads that nobody waits for release it, if they can. */
+    /** What lasts as long as a session has no lease that ends it: a thread releases it later, if one is to be had. */
     private void leave(StickyLine line, KeptHold idle) {
-        left++;
         if (idle.isTimed()) {
+            left++;
             releases.done(line);
         } else {
             releases.releaseLater(line, idle);
         }
     }
 
-    /** The whole of a wait counts in which one was not answered, for it is mostly as long as that one's. */
+    /** The whole wait counts if one request in it was not answered: mostly that request made it so long. */
     private void countSilence() {
         silentNanos += isAnswering ? 0 : clock.getAsLong() - askedNanos;
     }
@@ -111,8 +111,8 @@ final class IdleReleases {
     }
 
     /**
-     * Waits until the limit is over at most; what has not ended then goes on. Not by the future itself, which may want a further
-     * thread for that, and fails where none is to be had.
+     * Waits, for as long as the limit at most; releases under way go on after that. Not by {@link CompletableFuture#get}: on a worker
+     * of a {@link java.util.concurrent.ForkJoinPool} that may start one more thread, and throws if none is to be had.
      */
     private void awaitUninterruptibly(CompletableFuture<Void> allEnded) {
         CountDownLatch ended = new CountDownLatch(1);
