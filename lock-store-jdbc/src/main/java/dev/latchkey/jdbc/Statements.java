@@ -195,7 +195,7 @@ final class Statements {
         }
         Row row = decision.row().get();
         Map<String, Object> values = new HashMap<>(row.values(resource));
-        values.put("channel", table.table());
+        values.put("channel", table.channel());
         values.put("lets_others_in", decision.letsOthersIn() ? 1L : 0L);
         return (row.isAbsent() ? insert : change).count(connection, values) == 1;
     }
@@ -217,7 +217,7 @@ final class Statements {
     }
 
     boolean release(Connection connection, String resource, String token) throws SQLException {
-        return release.count(connection, Map.of("resource", resource, "token", token, "channel", table.table())) == 1;
+        return release.count(connection, Map.of("resource", resource, "token", token, "channel", table.channel())) == 1;
     }
 
     /** Marks a live exclusive hold of another key as waited for; empty if there is none, or nothing is marked here. */
@@ -226,7 +226,7 @@ final class Statements {
             return Optional.empty();
         }
         Map<String, Object> values =
-                Map.of("resource", ResourceName.of(key.resource()), "token", key.token(), "channel", table.table());
+                Map.of("resource", ResourceName.of(key.resource()), "token", key.token(), "channel", table.channel());
         try (PreparedStatement prepared = mark.get().prepare(connection, values);
                 ResultSet marked = prepared.executeQuery()) {
             if (!marked.next()) {

@@ -44,7 +44,7 @@ final class StickyStatements {
 
     boolean release(Connection connection, String resource, String token, long fencingToken) throws SQLException {
         Map<String, Object> values =
-                Map.of("resource", resource, "token", token, "fencing_token", fencingToken, "channel", table.table());
+                Map.of("resource", resource, "token", token, "fencing_token", fencingToken, "channel", table.channel());
         return release.count(connection, values) == 1;
     }
 
@@ -53,7 +53,7 @@ final class StickyStatements {
                 "resource", ResourceName.of(request.key().resource()),
                 "token", request.key().token(),
                 "exclusive", request.mode() == LockMode.EXCLUSIVE ? 1L : 0L,
-                "channel", table.table());
+                "channel", table.channel());
         return read.prepare(connection, values);
     }
 
@@ -69,7 +69,7 @@ final class StickyStatements {
 
     private void announce(Connection connection, String message) throws SQLException {
         try (PreparedStatement prepared =
-                announce.prepare(connection, Map.of("message", message, "channel", table.table()))) {
+                announce.prepare(connection, Map.of("message", message, "channel", table.channel()))) {
             boolean unused = prepared.execute();
         }
     }

@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -42,6 +43,11 @@ record TableName(Optional<String> schema, String table, Optional<String> place) 
     /** Whether which table it is depends on the connection. */
     boolean isLookedUp() {
         return schema.isEmpty() && place.isEmpty();
+    }
+
+    /** Where PostgreSQL tells of its rows: it takes the name of a table in small letters, and that of a channel as it stands. */
+    String channel() {
+        return table.toLowerCase(Locale.ROOT);
     }
 
     /** As it stands in a statement. */

@@ -20,6 +20,13 @@ class NamesTest {
     }
 
     @Test
+    void givenNamesOfOneTableToPostgreSql_thenTheyHaveOneChannel() {
+        assertThat(new TableName(Optional.empty(), "Latchkey_LOCK").channel())
+                .isEqualTo(new TableName(Optional.of("ops"), "latchkey_lock").channel())
+                .isEqualTo("latchkey_lock");
+    }
+
+    @Test
     void givenPlainResource_thenItStandsAsItIs() {
         assertThat(ResourceName.of("billing/month:2026-11_a.b")).isEqualTo("billing/month:2026-11_a.b");
     }

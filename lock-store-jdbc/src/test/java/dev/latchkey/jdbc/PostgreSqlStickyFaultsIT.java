@@ -319,6 +319,21 @@ class PostgreSqlStickyFaultsIT {
         }
     }
 
+    /** PostgreSQL takes it for the same table, and the name of a channel as it stands. */
+    @Test
+    void givenAProcessNamesTheTableInCapitals_whenARivalDoesNot_thenTheRecallIsHeard() throws Exception {
+        try (JdbcStore store = Pools.open(Dsn.parse(server.dsn()), builder -> builder.table("Latchkey_LOCK"));
+                LockFactory here = new LockFactory(store)) {
+            long token = kept(sticky(here));
+            Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
+
+            assertThat(rival.tryAcquire(TimeLimits.LIMIT)).isTrue();
+
+            assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+            assertThat(rival.release()).isTrue();
+        }
+    }
+
     /** Messages arrive in the order in which they were sent. */
     private void awaitHeard(JdbcStore store) throws Exception {
         try (ReleaseSubscription marker = store.watch("marker")) {
