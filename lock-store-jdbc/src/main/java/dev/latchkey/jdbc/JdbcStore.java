@@ -133,7 +133,10 @@ public final class JdbcStore
     public Response save(Request request) {
         // A demotion done twice finds what it did, and takes it for the work of others.
         Repeat repeat = request.isDemotion() ? Repeat.NEVER : Repeat.HARMLESS;
-        return kept.watch(request, database.call(request.key().resource(), repeat, HoldWork.save(request)));
+        // Not since when the lease counts: a request that is not answered is sent again, maybe after a recall.
+        long sentNanos = System.nanoTime();
+        Response response = database.call(request.key().resource(), repeat, HoldWork.save(request));
+        return response instanceof Response.Granted granted ? kept.watch(request, granted, sentNanos) : response;
     }
 
     @Override

@@ -334,6 +334,39 @@ class PostgreSqlStickyFaultsIT {
         }
     }
 
+    /** The request is sent again, and the recall was heard before. */
+    @Test
+    void givenTheGrantIsNotAnswered_whenARivalWasRefusedMeanwhile_thenItIsNotKept() throws Exception {
+        try (JdbcStore store = Stores.open(PostgresServer.dsn(proxy.address()));
+                LockFactory here = new LockFactory(store)) {
+            Lock other = here.lock("other").ttl(LONG_TTL).sticky(STICKY).create();
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .until(
+                            () -> cycle(other),
+                            unused -> !rivals.holders("other").isEmpty());
+            // In the thread that is about to break the connection: the server has granted, and nobody here knows.
+            CompletableFuture<Void> recalled =
+                    proxy.loseReplyTo("RETURNING promoter_until").thenRun(() -> refuseARival(store));
+            Lock lock = sticky(here);
+
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThat(recalled).isCompleted();
+            assertThat(lock.release()).isTrue();
+            assertThat(rivals.holders(RESOURCE)).isEmpty();
+        }
+    }
+
+    private void refuseARival(JdbcStore heardBy) {
+        assertThat(rivals.createLock(RESOURCE, SHORT_TTL).tryAcquire()).isFalse();
+        try {
+            awaitHeard(heardBy);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Messages arrive in the order in which they were sent. */
     private void awaitHeard(JdbcStore store) throws Exception {
         try (ReleaseSubscription marker = store.watch("marker")) {
