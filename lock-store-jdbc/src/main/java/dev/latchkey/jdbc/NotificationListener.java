@@ -60,11 +60,13 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
             begin(mine, announcements);
             wakeups.listening();
             forced.read(announcements.connection());
-            while (wakeups.isWanted() && !rests(since)) {
+            Optional<String> shortage = restIfShort(since);
+            while (shortage.isEmpty() && wakeups.isWanted()) {
                 announcements.await().forEach(message -> hear(message, wakeups));
                 forced.read(announcements.connection());
+                shortage = restIfShort(since);
             }
-            return ended(mine);
+            return ended(mine, shortage);
         } catch (NoConnectionException e) {
             // Nothing could be given back either: it is recalled when there is a connection again.
             return failed(e);
@@ -77,10 +79,10 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         }
     }
 
-    private Optional<String> ended(CountDownLatch mine) {
+    private Optional<String> ended(CountDownLatch mine, Optional<String> shortage) {
         hearing.compareAndSet(mine, null);
         kept.recallAll();
-        return Optional.empty();
+        return shortage;
     }
 
     private Optional<String> failedToBegin(Exception e) {
@@ -132,23 +134,19 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         return !pause.isOver(System.nanoTime());
     }
 
-    /** Whether it has to give its connection to others. */
-    private boolean rests(long sinceNanos) {
-        boolean isShort = connections.areShort();
-        if (isShort) {
-            long now = System.nanoTime();
-            rest(pause.begin(now - sinceNanos, now));
+    /**
+     * If calls wait for a connection, it leaves its own to others for a while. Returns what makes those who wait poll: they sleep
+     * as long as they are told.
+     */
+    private Optional<String> restIfShort(long sinceNanos) {
+        if (!connections.areShort()) {
+            return Optional.empty();
         }
-        return isShort;
-    }
-
-    private void rest(Duration length) {
+        long now = System.nanoTime();
+        Duration rest = pause.begin(now - sinceNanos, now);
         problem = NO_CONNECTION;
-        log.info(
-                "lock.listener_yielded problem={}: who waits asks again by itself for"
-                        + " {} s. To be told of releases, it needs one more",
-                NO_CONNECTION,
-                length.toSeconds());
+        return Optional.of(NO_CONNECTION + ": who waits asks again by itself for " + rest.toSeconds()
+                + " s. To be told of releases, it needs one more");
     }
 
     /** Waits until its connection is back, so that a pool can be closed in order. */

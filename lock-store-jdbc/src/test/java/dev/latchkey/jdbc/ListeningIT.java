@@ -9,6 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
@@ -21,6 +22,10 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -107,6 +112,52 @@ class ListeningIT {
             Awaitility.await().atMost(LIMIT).until(() -> cycle(kept), unused -> isHeld(rivals, "kept"));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOONER_THAN_ASKED);
         }
+    }
+
+    /** They slept as those do who are told, for up to half a minute. */
+    @Test
+    void givenThePoolIsShort_whenTheListenerGivesItsConnectionBack_thenThoseWhoWaitAreWokenToAskByThemselves()
+            throws Exception {
+        AtomicBoolean isShort = new AtomicBoolean();
+        CountDownLatch spare = new CountDownLatch(1);
+        try (PostgresServer server = PostgresServer.start();
+                HikariDataSource pool = pool(server, 2);
+                JdbcStore store = new JdbcStore(givenBy(pool, isShort, spare));
+                LockFactory locks = new LockFactory(store)) {
+            assertThat(locks.createLock("first", LONG).tryAcquire()).isTrue();
+            try (ReleaseSubscription waiter = store.watch("one")) {
+                Awaitility.await().atMost(LIMIT).until(waiter::isWatching);
+                CompletionStage<?> woken = waiter.next();
+                isShort.set(true);
+                Task<Boolean> slow =
+                        Task.start(() -> locks.createLock("slow", LONG).tryAcquire());
+                Awaitility.await().atMost(LIMIT).until(() -> !waiter.isWatching());
+
+                assertThat(woken).succeedsWithin(LIMIT);
+
+                spare.countDown();
+                assertThat(slow.result()).isTrue();
+            } finally {
+                spare.countDown();
+            }
+        }
+    }
+
+    /** A pool that has connections to give until it is short, and when it has one to spare again. */
+    private static DataSource givenBy(DataSource pool, AtomicBoolean isShort, CountDownLatch spare) {
+        return new DelegatingSource(pool) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                try {
+                    if (isShort.get()) {
+                        spare.await();
+                    }
+                } catch (InterruptedException e) {
+                    throw new SQLException(e);
+                }
+                return super.getConnection();
+            }
+        };
     }
 
     private static boolean cycle(Lock lock) {
