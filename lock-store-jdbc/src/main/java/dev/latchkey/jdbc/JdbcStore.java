@@ -100,10 +100,11 @@ public final class JdbcStore
         this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
         this.indexes = new StateIndexes(database, builder.owner);
         this.batches = new Batches(database, indexes, pruning);
-        this.listener = new NotificationListener(database, table.channel(), kept);
+        FailedReleases failedReleases = new FailedReleases(database, pruning);
+        this.listener = new NotificationListener(database, table.channel(), kept, failedReleases);
         this.wakeups = new ReleaseSubscriptions("latchkey-jdbc-listener", listener);
         this.permits = new JdbcPermits(database, pruning, wakeups);
-        this.recallable = new RecallableRows(this, new HoldWatch(database, kept, wakeups, listener));
+        this.recallable = new RecallableRows(this, new HoldWatch(database, kept, wakeups, listener), failedReleases);
         this.end = builder.end;
     }
 
