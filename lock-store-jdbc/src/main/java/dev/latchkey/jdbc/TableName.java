@@ -45,7 +45,7 @@ record TableName(Optional<String> schema, String table, Optional<String> place) 
         return schema.isEmpty() && place.isEmpty();
     }
 
-    /** Where PostgreSQL tells of its rows: it takes the name of a table in small letters, and that of a channel as it stands. */
+    /** Where PostgreSQL tells of its rows: it takes an unquoted table name in lower case, and the name of a channel as it stands. */
     String channel() {
         return table.toLowerCase(Locale.ROOT);
     }
