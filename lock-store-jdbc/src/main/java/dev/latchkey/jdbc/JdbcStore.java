@@ -100,11 +100,10 @@ public final class JdbcStore
         this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
         this.indexes = new StateIndexes(database, builder.owner);
         this.batches = new Batches(database, indexes, pruning);
-        FailedReleases failedReleases = new FailedReleases(database, pruning);
-        this.listener = new NotificationListener(database, table.channel(), kept, failedReleases);
+        this.listener = new NotificationListener(database, table.channel(), kept);
         this.wakeups = new ReleaseSubscriptions("latchkey-jdbc-listener", listener);
         this.permits = new JdbcPermits(database, pruning, wakeups);
-        this.recallable = new RecallableRows(this, new HoldWatch(database, kept, wakeups, listener), failedReleases);
+        this.recallable = new RecallableRows(this, new HoldWatch(database, kept, wakeups, listener));
         this.end = builder.end;
     }
 

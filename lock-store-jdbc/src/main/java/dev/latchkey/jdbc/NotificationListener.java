@@ -34,19 +34,17 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
     private final String channel;
     private final KeptHolds kept;
     private final ForcedEnds forced;
-    private final FailedReleases failedReleases;
     private final ListenerPause pause = new ListenerPause();
     private volatile CountDownLatch end = NOBODY_LISTENS;
     private volatile boolean isBehindAPooler;
     private final AtomicReference<@Nullable CountDownLatch> hearing = new AtomicReference<>();
     private volatile String problem = "not yet";
 
-    NotificationListener(Database database, String channel, KeptHolds kept, FailedReleases failedReleases) {
+    NotificationListener(Database database, String channel, KeptHolds kept) {
         this.connections = database.connections();
         this.channel = channel;
         this.kept = kept;
         this.forced = new ForcedEnds(database, kept);
-        this.failedReleases = failedReleases;
     }
 
     @Override
@@ -64,7 +62,6 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
             forced.read(announcements.connection());
             Optional<String> shortage = restIfShort(since);
             while (shortage.isEmpty() && wakeups.isWanted()) {
-                failedReleases.tryAgain();
                 announcements.await().forEach(message -> hear(message, wakeups));
                 forced.read(announcements.connection());
                 shortage = restIfShort(since);

@@ -2,7 +2,6 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RecallableStore;
@@ -21,8 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** A store on PostgreSQL as sticky Locks ask it: whoever waits asks again when it is told to, for there is no queue. */
-record RecallableRows(JdbcStore store, HoldWatch watch, FailedReleases failedReleases)
-        implements RecallableStore, ExpiringStore, SharedStore {
+record RecallableRows(JdbcStore store, HoldWatch watch) implements RecallableStore, ExpiringStore, SharedStore {
 
     /** The shortest TTL that can be asked for: what is there lasts as long as it would. */
     private static final Duration MOMENT = Duration.ofMillis(1);
@@ -127,15 +125,9 @@ record RecallableRows(JdbcStore store, HoldWatch watch, FailedReleases failedRel
         }
     }
 
-    /** {@inheritDoc} If it fails, it is tried once more later. */
     @Override
     public boolean delete(Key key) {
-        try {
-            return store.delete(key);
-        } catch (LockStorageException e) {
-            failedReleases.add(key);
-            throw e;
-        }
+        return store.delete(key);
     }
 
     @Override
