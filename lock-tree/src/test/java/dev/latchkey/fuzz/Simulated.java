@@ -355,6 +355,41 @@ public final class Simulated {
         }
     }
 
+    /** In place of {@link java.util.concurrent.CountDownLatch}. */
+    public static final class Latch {
+        private final Deque<Fiber> waiting = new ArrayDeque<>(1);
+        private long count;
+
+        public Latch(int count) {
+            this.count = count;
+        }
+
+        public void countDown() {
+            if (count > 0 && --count == 0) {
+                waiting.forEach(Fiber::wake);
+            }
+        }
+
+        public boolean await(long time, TimeUnit unit) throws InterruptedException {
+            World world = World.current();
+            Fiber me = world.running();
+            long end = world.now() + unit.toNanos(time);
+            waiting.addLast(me);
+            try {
+                while (count > 0 && world.now() < end) {
+                    if (Thread.interrupted()) {
+                        throw new InterruptedException();
+                    }
+                    me.await(end, true);
+                    world.pause();
+                }
+            } finally {
+                waiting.remove(me);
+            }
+            return count == 0;
+        }
+    }
+
     /** In place of what waits for a {@link CompletableFuture}. */
     public static final class Futures {
         private Futures() {}

@@ -17,6 +17,7 @@ final class Simulation extends ClassLoader {
             Map.entry("java/lang/System", OURS + "Clock"),
             Map.entry("java/lang/Thread", OURS + "Thread"),
             Map.entry("java/util/concurrent/locks/ReentrantLock", OURS + "Lock"),
+            Map.entry("java/util/concurrent/CountDownLatch", OURS + "Latch"),
             Map.entry("java/util/concurrent/ThreadFactory", OURS + "Threads"),
             Map.entry("java/util/concurrent/ThreadPoolExecutor", OURS + "Pool"),
             Map.entry("java/util/concurrent/ThreadPoolExecutor$DiscardPolicy", OURS + "Discarding"),
