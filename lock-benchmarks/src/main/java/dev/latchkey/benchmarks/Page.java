@@ -1,8 +1,10 @@
 package dev.latchkey.benchmarks;
 
+import dev.latchkey.benchmarks.Contender.Mode;
 import dev.latchkey.benchmarks.Figures.Measured;
 import dev.latchkey.benchmarks.Figures.Row;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +34,7 @@ final class Page {
                 .append(".json).\n\n");
         page.append("![Cycles a second of each lock](").append(store).append(".svg)\n\n");
         page.append(setting(figures));
-        figures.tables().forEach(table -> page.append('\n').append(table(table)));
+        figures.tables().forEach(table -> page.append('\n').append(table(table)).append(absent(figures, table)));
         page.append('\n').append(without(figures));
         return page.toString();
     }
@@ -98,6 +100,24 @@ final class Page {
                         .append(row.overlaps())
                         .append(" in while another was inside.\n"));
         return lines.toString();
+    }
+
+    /** The exclusive locks of tables like this one that it does not have. */
+    private static String absent(Figures figures, Measured table) {
+        List<String> present = table.rows().stream().map(Row::contender).toList();
+        String names = figures.tables().stream()
+                .map(other -> other.rows().stream()
+                        .filter(row -> row.mode() == Mode.EXCLUSIVE)
+                        .map(Row::contender)
+                        .toList())
+                .filter(others -> !Collections.disjoint(others, present))
+                .flatMap(List::stream)
+                .filter(name -> !present.contains(name))
+                .distinct()
+                .collect(Collectors.joining("; "));
+        return names.isEmpty()
+                ? ""
+                : "\nNot in this table, [and why](../benchmarks.md#what-is-in-a-table): " + names + ".\n";
     }
 
     private static List<Column> columns(Measured table) {
