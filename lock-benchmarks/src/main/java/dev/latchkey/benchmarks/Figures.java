@@ -2,6 +2,7 @@ package dev.latchkey.benchmarks;
 
 import dev.latchkey.benchmarks.Contender.Mode;
 import dev.latchkey.benchmarks.Contender.Role;
+import java.util.Collections;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
@@ -41,6 +42,21 @@ record Figures(String store, Setting setting, List<Measured> tables) {
                 .filter(Objects::nonNull)
                 .mapToDouble(Double::doubleValue)
                 .summaryStatistics();
+    }
+
+    /** The exclusive contenders of tables like that one which it does not have. */
+    List<String> absentFrom(Measured table) {
+        List<String> present = table.rows().stream().map(Row::contender).toList();
+        return tables.stream()
+                .map(other -> other.rows().stream()
+                        .filter(row -> row.mode() == Mode.EXCLUSIVE)
+                        .map(Row::contender)
+                        .toList())
+                .filter(others -> !Collections.disjoint(others, present))
+                .flatMap(List::stream)
+                .filter(name -> !present.contains(name))
+                .distinct()
+                .toList();
     }
 
     /** The contenders that got faster and faster: what they can do is not known. */

@@ -1,10 +1,8 @@
 package dev.latchkey.benchmarks;
 
-import dev.latchkey.benchmarks.Contender.Mode;
 import dev.latchkey.benchmarks.Figures.Measured;
 import dev.latchkey.benchmarks.Figures.Row;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
@@ -102,19 +100,8 @@ final class Page {
         return lines.toString();
     }
 
-    /** The exclusive locks of tables like this one that it does not have. */
     private static String absent(Figures figures, Measured table) {
-        List<String> present = table.rows().stream().map(Row::contender).toList();
-        String names = figures.tables().stream()
-                .map(other -> other.rows().stream()
-                        .filter(row -> row.mode() == Mode.EXCLUSIVE)
-                        .map(Row::contender)
-                        .toList())
-                .filter(others -> !Collections.disjoint(others, present))
-                .flatMap(List::stream)
-                .filter(name -> !present.contains(name))
-                .distinct()
-                .collect(Collectors.joining("; "));
+        String names = String.join("; ", figures.absentFrom(table));
         return names.isEmpty()
                 ? ""
                 : "\nNot in this table, [and why](../benchmarks.md#what-is-in-a-table): " + names + ".\n";
