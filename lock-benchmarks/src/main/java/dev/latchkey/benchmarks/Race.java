@@ -52,7 +52,8 @@ final class Race {
                     entries.forEach(entry -> entry.turn(meter, machineSpeed));
                 }
                 measured = measured(table, placement, servers, entries);
-            } while (isUnsteady(measured) && ++tries < effort.tries());
+                tell(measured.unsteady());
+            } while (!measured.unsteady().isEmpty() && ++tries < effort.tries());
             return measured;
         } finally {
             entries.forEach(Entry::close);
@@ -71,11 +72,9 @@ final class Race {
                 entries.stream().map(Entry::row).toList());
     }
 
-    private static boolean isUnsteady(Figures.Measured measured) {
-        List<String> unsteady = measured.unsteady();
+    private static void tell(List<String> unsteady) {
         if (!unsteady.isEmpty()) {
             System.err.println("benchmark: these still got faster: " + String.join("; ", unsteady));
         }
-        return !unsteady.isEmpty();
     }
 }
