@@ -233,7 +233,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
     @Test
     void givenASlowServer_whenItAnswersAfterEachShortLimit_thenTheConnectionStays() {
         // What the machine adds to the delay must stay below it.
-        Duration timeout = TimeLimits.scaled(Duration.ofSeconds(1));
+        Duration timeout = TimeLimits.scaled(Duration.ofSeconds(3));
         try (RedisStore store = open("redis://" + proxy.address() + "?timeout=" + timeout.toMillis() + "ms")) {
             Request request = exclusive(Key.of(RESOURCE));
             granted(store.save(request));
@@ -242,7 +242,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
             proxy.delay(SHORT_LIMIT.multipliedBy(4));
             long begun = System.nanoTime();
 
-            while (System.nanoTime() - begun < timeout.multipliedBy(4).toNanos()) {
+            while (System.nanoTime() - begun < timeout.multipliedBy(2).toNanos()) {
                 assertThat(store.refreshAll(List.of(request), SHORT_LIMIT))
                         .hasOnlyElementsOfType(RefreshResult.Failed.class);
                 assertThat(proxy.connections()).isEqualTo(before);
