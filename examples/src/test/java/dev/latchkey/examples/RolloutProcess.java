@@ -33,6 +33,7 @@ final class RolloutProcess {
 
     private static final String JOB = "report";
     private static final long WORK_NANOS = Duration.ofMillis(2).toNanos();
+    private static final long PAUSE_NANOS = Duration.ofMillis(1).toNanos();
 
     private final Path occupied;
     private int holds;
@@ -94,6 +95,8 @@ final class RolloutProcess {
                 work();
                 lock.get().unlock();
             }
+            // ShedLock does not wait: without a pause, all ask as fast as they can while the next one starts.
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 

@@ -59,7 +59,7 @@ public final class PostgresServer extends TestServer {
         List<String> all = new ArrayList<>(List.of("listen_addresses=127.0.0.1", "port={port}", "max_connections=300"));
         // No test cuts the power of the machine: what was written survives the end of the server without fsync.
         all.addAll(List.of("fsync=off", "full_page_writes=off"));
-        // In its directory, which is deleted: what a killed server had elsewhere stays until the machine is started anew.
+        // In its directory, which is deleted: elsewhere, what a killed server had stays.
         all.add("dynamic_shared_memory_type=mmap");
         all.addAll(settings);
         List<String> arguments = new ArrayList<>();
