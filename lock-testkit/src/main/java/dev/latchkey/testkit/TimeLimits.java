@@ -18,6 +18,9 @@ public final class TimeLimits {
 
     private static final double LONGEST_TTL_FACTOR = 4;
 
+    /** The load is an average: that of what begins just now does not show for a while. */
+    private static final double LEAST_LIMIT_FACTOR = 2;
+
     /** For any one thing to happen. */
     public static final Duration LIMIT = scaled(Duration.ofSeconds(60));
 
@@ -27,10 +30,10 @@ public final class TimeLimits {
      * Returns a limit for this machine, as busy as it is now or was when the JVM started.
      *
      * @param onIdleMachine the limit that would do on an idle machine
-     * @return at least as much
+     * @return at least twice as much
      */
     public static Duration scaled(Duration onIdleMachine) {
-        return times(onIdleMachine, Math.max(FACTOR, factor()));
+        return times(onIdleMachine, Math.max(LEAST_LIMIT_FACTOR, Math.max(FACTOR, factor())));
     }
 
     /**
