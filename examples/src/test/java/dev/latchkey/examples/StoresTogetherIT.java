@@ -10,11 +10,13 @@ import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.servers.ZooKeeperServer;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,10 +28,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * B24: any two store modules work in one application that depends on these two, and on the drivers that they leave to the
- * application. The class path of each pair is what Maven makes of a pom outside of this build; the program runs in a JVM
- * with that alone.
+ * application. Each works alone and beside all others, and what two bring is what each brings alone, in the same versions: so
+ * two have nothing that those have not that were run. The class paths are what Maven makes of poms outside of this build; the
+ * program runs in a JVM with that alone.
  */
-class PairsOfStoresIT {
+class StoresTogetherIT {
 
     private static final List<String> STORES = List.of(
             "lock-store-dynamodb",
@@ -57,24 +60,21 @@ class PairsOfStoresIT {
     private static final String DEPENDENCY =
             "<dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency>";
 
-    private record Pair(String one, String other) {
-        @Override
-        public String toString() {
-            return one + "-and-" + other;
-        }
-    }
-
     @TempDir
     private static Path directory = Path.of("");
 
     private static Installed installed;
     private static Path program;
 
-    static List<Pair> pairs() {
-        List<Pair> pairs = new ArrayList<>();
+    static List<String> stores() {
+        return STORES;
+    }
+
+    static List<List<String>> pairs() {
+        List<List<String>> pairs = new ArrayList<>();
         for (int i = 0; i < STORES.size(); i++) {
             for (int j = i + 1; j < STORES.size(); j++) {
-                pairs.add(new Pair(STORES.get(i), STORES.get(j)));
+                pairs.add(List.of(STORES.get(i), STORES.get(j)));
             }
         }
         return pairs;
@@ -84,21 +84,28 @@ class PairsOfStoresIT {
     @BeforeAll
     static void resolve() throws Exception {
         installed = Installed.in(directory);
-        for (Pair pair : pairs()) {
-            String dependencies = Stream.of(pair.one(), pair.other())
-                    .map(PairsOfStoresIT::dependencies)
+        List<List<String>> applications = new ArrayList<>(pairs());
+        STORES.forEach(store -> applications.add(List.of(store)));
+        applications.add(STORES);
+        for (List<String> stores : applications) {
+            String dependencies = stores.stream()
+                    .map(StoresTogetherIT::dependencies)
                     .collect(Collectors.joining("", "<dependencies>", "</dependencies>"));
-            write(Files.createDirectories(directory.resolve(pair.toString())), pair.toString(), "jar", dependencies);
+            write(Files.createDirectories(directory.resolve(name(stores))), name(stores), "jar", dependencies);
         }
-        String modules = pairs().stream()
-                .map(pair -> "<module>" + pair + "</module>")
+        String modules = applications.stream()
+                .map(stores -> "<module>" + name(stores) + "</module>")
                 .collect(Collectors.joining("", "<modules>", "</modules>"));
-        write(directory, "pairs", "pom", modules);
+        write(directory, "applications", "pom", modules);
         installed.maven(
                 directory,
                 Installed.plugin("maven-dependency-plugin") + ":build-classpath",
                 "-Dmdep.outputFile=classpath.txt");
-        program = Installed.alone(TwoStores.class, directory);
+        program = Installed.alone(SeveralStores.class, directory);
+    }
+
+    private static String name(List<String> stores) {
+        return stores.equals(STORES) ? "all" : String.join("-and-", stores);
     }
 
     private static String dependencies(String store) {
@@ -121,23 +128,45 @@ class PairsOfStoresIT {
     }
 
     @ParameterizedTest
+    @MethodSource("stores")
+    void givenAnApplicationOfOneStore_whenItLocks_thenItWorks(String store) throws Exception {
+        assertLocks(List.of(store));
+    }
+
+    @Test
+    void givenAnApplicationOfAllStores_whenItLocksWithEach_thenAllWork() throws Exception {
+        assertLocks(STORES);
+    }
+
+    @ParameterizedTest
     @MethodSource("pairs")
-    void givenAnApplicationOfTwoStores_whenItLocksWithBoth_thenBothWork(Pair pair) throws Exception {
-        String classPath = Files.readString(directory.resolve(pair.toString()).resolve("classpath.txt"));
+    void givenAnApplicationOfTwoStores_thenItHasWhatEachHasAloneInTheSameVersions(List<String> pair) throws Exception {
+        List<String> alone = new ArrayList<>();
+        for (String store : pair) {
+            alone.addAll(classPath(List.of(store)));
+        }
 
-        String printed = installed.run(
-                directory,
-                List.of(
-                        Installed.jdk("java"),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        program + ":" + classPath,
-                        TwoStores.class.getName(),
-                        dsn(pair.one(), pair),
-                        dsn(pair.other(), pair)));
+        assertThat(classPath(pair)).containsExactlyInAnyOrderElementsOf(new HashSet<>(alone));
+    }
 
-        assertThat(printed.lines().filter("locked true"::equals)).as(printed).hasSize(2);
+    private static void assertLocks(List<String> stores) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                Installed.jdk("java"),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                program + ":" + String.join(":", classPath(stores)),
+                SeveralStores.class.getName()));
+        stores.forEach(store -> command.add(dsn(store, directory.resolve(name(stores)))));
+
+        String printed = installed.run(directory, command);
+
+        assertThat(printed.lines().filter("locked true"::equals)).as(printed).hasSameSizeAs(stores);
+    }
+
+    private static List<String> classPath(List<String> stores) throws IOException {
+        Path file = directory.resolve(name(stores)).resolve("classpath.txt");
+        return List.of(Files.readString(file).split(File.pathSeparator));
     }
 
     @Test
@@ -149,13 +178,12 @@ class PairsOfStoresIT {
         }
     }
 
-    private static String dsn(String store, Pair pair) {
+    private static String dsn(String store, Path home) {
         return switch (store) {
             case "lock-store-dynamodb" -> DynamoDbServer.sharedDsn();
             case "lock-store-etcd" -> EtcdServer.sharedDsn();
             case "lock-store-flock" -> "flock://" + directory.resolve("locks");
-            case "lock-store-jdbc" ->
-                "jdbc:h2:" + directory.resolve(pair.toString()).resolve("database");
+            case "lock-store-jdbc" -> "jdbc:h2:" + home.resolve("database");
             case "lock-store-memcached" -> MemcachedServer.sharedDsn();
             case "lock-store-mongodb" -> MongoDbServer.sharedDsn("locks");
             case "lock-store-mysql" -> MariaDbServer.sharedDsn().replace("mariadb://", "mariadb+getlock://");
