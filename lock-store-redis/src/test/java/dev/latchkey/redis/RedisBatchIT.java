@@ -40,6 +40,7 @@ class RedisBatchIT extends WithAStore {
         TreeEditor editor = TreeLocks.of(store, "model")
                 .create()
                 .createEditor(id -> id.startsWith("element") ? List.of("root") : List.of());
+        subscribe();
         keys.resetCommands();
 
         editor.acquire(new TreeRequest(ids, Set.of()));
@@ -52,6 +53,15 @@ class RedisBatchIT extends WithAStore {
         editor.pushed(1);
         assertThat(keys.commands()).containsEntry("evalsha", 1_004L).doesNotContainKey("eval");
         assertThat(keys.held()).isEmpty();
+    }
+
+    /** A store does so once it has held something for a while, and asks for each hold that it has then. */
+    private void subscribe() {
+        keys.resetCommands();
+        Lock held = locks.createLock("held for a while", LONG_TTL);
+        assertThat(held.tryAcquire()).isTrue();
+        Awaitility.await().until(() -> keys.commands().getOrDefault("evalsha", 0L) == 2);
+        assertThat(held.release()).isTrue();
     }
 
     @Test

@@ -32,7 +32,8 @@ class CostIT {
 
     @BeforeAll
     static void start() {
-        server = ZooKeeperServer.start("maxSessionTimeout=60000");
+        // It does not remove unused lines meanwhile: making one again has its price.
+        server = ZooKeeperServer.start("maxSessionTimeout=60000", "znode.container.checkIntervalMs=3600000");
     }
 
     @AfterAll
@@ -86,8 +87,8 @@ class CostIT {
             }));
         }
 
-        // In some, the server may have removed the unused line: it is made again, and looked at.
-        assertThat(ofTenCycles.stream().sorted().skip(5).findFirst()).hasValue(20L);
+        // What the cycle before the first has left to do is counted with that one.
+        assertThat(ofTenCycles.subList(1, 11)).containsOnly(20L);
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server of this machine that belongs to a test: on a free port, with a directory of its own, to be killed, frozen and
@@ -43,6 +44,9 @@ final class LocalServer implements AutoCloseable {
 
     private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final int LOG_SHOWN = 4_000;
+
+    /** Where servers keep their files, if not where temporary files are: {@code ./verify} names a directory in memory. */
+    private static final @Nullable String DIRECTORIES = System.getenv("LATCHKEY_TEST_DIRECTORIES");
 
     private final Plan plan;
     private final ServerAddress address;
@@ -182,7 +186,10 @@ final class LocalServer implements AutoCloseable {
 
     private static Path newDirectory(String name) {
         try {
-            return Files.createDirectory(Files.createTempDirectory("latchkey-").resolve(name));
+            Path own = DIRECTORIES == null
+                    ? Files.createTempDirectory("latchkey-")
+                    : Files.createTempDirectory(Path.of(DIRECTORIES), "latchkey-");
+            return Files.createDirectory(own.resolve(name));
         } catch (IOException e) {
             throw new UncheckedIOException("no directory for a server's files", e);
         }

@@ -13,13 +13,17 @@ import java.util.stream.Stream;
 
 /**
  * Runs ZooKeeper from the class path of the tests, in a JVM of its own. What it is given are the lines of its configuration;
- * {@code myid=…} goes where the server expects it.
+ * {@code myid=…} and {@code znode.container.…} go where the server expects them.
  */
 record ZooKeeperLauncher() implements Launcher {
 
     static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
     private static final String ID = "myid=";
+
+    /** How the server removes unused containers is not for its configuration to say. */
+    private static final String CONTAINERS = "znode.container.";
+
     private static final String REMEDY =
             "the test dependencies org.apache.zookeeper:zookeeper, io.dropwizard.metrics:metrics-core and"
                     + " org.xerial.snappy:snappy-java. Where a test needs no server of its own, also "
@@ -40,23 +44,26 @@ record ZooKeeperLauncher() implements Launcher {
         try {
             Path configuration = directory.resolve("zoo.cfg");
             List<String> settings = new ArrayList<>(List.of("dataDir=" + directory));
+            List<String> properties = new ArrayList<>();
             for (String line : lines) {
                 if (line.startsWith(ID)) {
                     Files.writeString(directory.resolve("myid"), line.substring(ID.length()), StandardCharsets.UTF_8);
+                } else if (line.startsWith(CONTAINERS)) {
+                    properties.add("-D" + line);
                 } else {
                     settings.add(line);
                 }
             }
             Files.write(configuration, settings, StandardCharsets.UTF_8);
             Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-            return new BinaryLauncher(java).launch(directory, command(configuration));
+            return new BinaryLauncher(java).launch(directory, command(properties, configuration));
         } catch (IOException e) {
             throw new UncheckedIOException("could not write the configuration of a ZooKeeper server", e);
         }
     }
 
-    private static List<String> command(Path configuration) {
-        return List.of(
+    private static List<String> command(List<String> properties, Path configuration) {
+        List<String> command = new ArrayList<>(List.of(
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xshare:auto",
@@ -64,11 +71,10 @@ record ZooKeeperLauncher() implements Launcher {
                 "-Dzookeeper.admin.enableServer=false",
                 "-Dzookeeper.forceSync=no",
                 "-Dznode.container.checkIntervalMs=500",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-cp",
-                classPath(),
-                MAIN,
-                configuration.toString());
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
+        command.addAll(properties);
+        command.addAll(List.of("-cp", classPath(), MAIN, configuration.toString()));
+        return command;
     }
 
     /** It runs in a directory of its own. */
