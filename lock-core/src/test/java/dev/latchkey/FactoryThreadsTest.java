@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A process that can start no thread. */
@@ -144,6 +145,7 @@ class FactoryThreadsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenNoThreadIsToBeHad_whenAHoldIsLost_thenItsHolderIsToldAndTheListenersHearOfItLater() throws Exception {
         FactoryContext heard = heard();
         CompletableFuture<LossReason> told = new CompletableFuture<>();

@@ -220,6 +220,7 @@ class LockServerTest {
     }
 
     @Test
+    @Tag("slow")
     void givenNobodyListens_thenTheStoreIsNotRead() throws Exception {
         ServedStore served = served(PlentyStore.of(3));
         try (Socket page = listen(served)) {
@@ -255,6 +256,7 @@ class LockServerTest {
 
     /** Whoever asks again and again must not cost the store more than one who listens. */
     @Test
+    @Tag("slow")
     void givenAListingThatTakesLong_whenAskedAgainAndAgain_thenTheStoreRests() throws Exception {
         ServedStore served = served(PlentyStore.of(3));
         served.store.answerAfter(Duration.ofMillis(300));
@@ -295,6 +297,7 @@ class LockServerTest {
     }
 
     @ParameterizedTest
+    @Tag("slow")
     @ValueSource(
             strings = {
                 "GET / HTTP/1.1\r\nHost: ",
@@ -321,6 +324,7 @@ class LockServerTest {
 
     /** Each of them would keep its thread for as long as the store hangs. */
     @Test
+    @Tag("slow")
     void givenAReadingThatHangs_whenManyAskForIt_thenThePageIsAnswered() throws Exception {
         ServedStore served = served(PlentyStore.of(3));
         served.store.answerAfter(LIMIT);
