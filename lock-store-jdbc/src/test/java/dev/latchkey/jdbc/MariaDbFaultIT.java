@@ -103,8 +103,11 @@ class MariaDbFaultIT implements DatabaseFaults {
                 JdbcStore waitingStore = Stores.open(database.dsn());
                 LockFactory others = new LockFactory(waitingStore)) {
             Lock holder = locks.createLock("waited", LONG).acquire();
+            long before = asked(database);
             Task<Lock> waiting =
                     Task.start(() -> others.createLock("waited", LONG).acquire());
+            // Whoever cannot even connect at first does not wait, but fails.
+            Awaitility.await().atMost(LIMIT).until(() -> asked(database) > before);
 
             for (int i = 0; i < 5; i++) {
                 long asked = asked(database);
