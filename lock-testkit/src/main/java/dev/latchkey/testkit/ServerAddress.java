@@ -1,11 +1,16 @@
 package dev.latchkey.testkit;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.util.concurrent.ThreadLocalRandom;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 /**
  * Where a server listens.
@@ -18,19 +23,23 @@ public record ServerAddress(String host, int port) {
     private static final int CONNECT_MILLIS = 5_000;
 
     // Below the range from which the system gives connections their local ports: a server that is down for a moment
-    // must
-    // find its port free again.
+    // must find its port free again.
     private static final int LOWEST = 20_000;
     private static final int HIGHEST = 32_000;
 
+    /** The last port that was given out by any JVM of this user. */
+    private static final Path LAST =
+            Path.of(System.getProperty("java.io.tmpdir"), "latchkey-test-port-" + System.getProperty("user.name"));
+
     /**
-     * An address of this machine on which nothing listens now, chosen at random.
+     * An address of this machine on which nothing listens now, and which nobody else is given for thousands of calls: between this
+     * call and the start of a server, other tests start theirs.
      *
      * @return on the loopback interface
      */
     public static ServerAddress unused() {
         for (int i = 0; i < 100; i++) {
-            int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
+            int port = next();
             try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                 return new ServerAddress("127.0.0.1", socket.getLocalPort());
             } catch (IOException taken) {
@@ -38,6 +47,20 @@ public record ServerAddress(String host, int port) {
             }
         }
         throw new IllegalStateException("no free port on the loopback interface");
+    }
+
+    private static synchronized int next() {
+        try (FileChannel file =
+                FileChannel.open(LAST, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            FileLock unused = file.lock();
+            ByteBuffer number = ByteBuffer.allocate(Integer.BYTES);
+            int last = file.read(number, 0) == Integer.BYTES ? number.getInt(0) : HIGHEST;
+            int port = LOWEST + Math.floorMod(last + 1 - LOWEST, HIGHEST - LOWEST);
+            int unusedCount = file.write(number.clear().putInt(port).flip(), 0);
+            return port;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot give out ports by " + LAST, e);
+        }
     }
 
     /**
