@@ -125,7 +125,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         granted(store.save(shared(writer, shortTtl()).with(LeaseChange.SET)));
 
         awaitGone(fixture, key);
-        awaitGranted(() -> store.save(exclusive(fixture.key())));
+        fixture.takeOver(fixture.key());
     }
 
     @Test
