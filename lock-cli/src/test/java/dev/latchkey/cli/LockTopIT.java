@@ -92,6 +92,35 @@ class LockTopIT extends CliFixture {
         assertThat(tmux.lines()).noneMatch(line -> line.contains("code "));
     }
 
+    /** Each change of the terminal's mode is slow, and followed by one key: no mode may end the keyboard when no other comes. */
+    @Test
+    void givenAKeyBetweenTwoChangesOfTheMode_whenResized_thenItGoesOn() throws Exception {
+        Path commands = Files.createDirectory(directory.resolve("commands"));
+        Path stty = Files.writeString(
+                commands.resolve("stty"),
+                "#!/bin/sh\n/bin/stty \"$@\" || exit\n[ ! -e $T/slow ] || { tmux -S $T/tmux send-keys x; sleep 0.2; }\n");
+        assertThat(stty.toFile().setExecutable(true)).isTrue();
+        List<String> command = new ArrayList<>(plenty("3"));
+        command.addAll(0, List.of("env", "PATH=" + commands + ":" + System.getenv("PATH")));
+        Tmux tmux = shell(command);
+        tmux.awaitText("q quit");
+        tmux.type("/");
+        tmux.awaitText("names that begin with");
+
+        Files.createFile(directory.resolve("slow"));
+        tmux.resize(80, 23);
+
+        tmux.awaitLines(
+                "23 lines, or the end",
+                lines -> lines.size() == 23 && lines.get(22).startsWith("names that begin with: xx")
+                        || Files.exists(directory.resolve("after")));
+        Files.delete(directory.resolve("slow"));
+        Cli.signal(
+                "TERM",
+                Long.parseLong(Files.readString(directory.resolve("pid")).strip()));
+        assertRestored(tmux, 143);
+    }
+
     private static long count(List<String> lines, String start) {
         return lines.stream().filter(line -> line.startsWith(start)).count();
     }

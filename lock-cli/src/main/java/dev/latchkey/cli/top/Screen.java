@@ -2,9 +2,12 @@ package dev.latchkey.cli.top;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
 import java.util.List;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Attributes.ControlChar;
+import org.jline.terminal.Attributes.InputFlag;
+import org.jline.terminal.Attributes.LocalFlag;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
@@ -30,9 +33,11 @@ public final class Screen implements AutoCloseable {
     }
 
     private void take() {
-        Attributes unused = terminal.enterRawMode();
+        // In one change. The raw mode of JLine 3.30 waits a tenth of a second for a key: without one, the keyboard
+        // seems to have ended.
         Attributes attributes = terminal.getAttributes();
-        // A key is waited for, not looked for ten times a second.
+        attributes.setLocalFlags(EnumSet.of(LocalFlag.ICANON, LocalFlag.ECHO, LocalFlag.IEXTEN), false);
+        attributes.setInputFlags(EnumSet.of(InputFlag.IXON, InputFlag.ICRNL, InputFlag.INLCR), false);
         attributes.setControlChar(ControlChar.VMIN, 1);
         attributes.setControlChar(ControlChar.VTIME, 0);
         // Control-Z: a process that stops now would leave the terminal to the shell as it is.
