@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GroupProbe implements AutoCloseable {
 
-    /** Long enough for a dead process to be noticed on a busy machine. */
+    /** Long enough for a dead process to be noticed, but on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
     /** How much later than the probe's end the signal may arrive here: QUIT comes through a log, on a busy machine. */
@@ -73,15 +73,22 @@ final class GroupProbe implements AutoCloseable {
     /** Returns whether the group has received the signal that has just arrived here. */
     boolean hasGot(Event.Signalled signalled) throws InterruptedException {
         Process present = probe;
-        if (present == null || !present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
+        if (present == null) {
             return false;
         }
-        // If the probe ended long before, it was not this signal that killed it.
-        boolean endedOfThis = signalled.nanoTime() - endedNanos.join() < LATEST_NANOS;
-        boolean got = endedOfThis && present.exitValue() == signalled.signal().exitCode();
-        close();
-        start();
+        boolean hasEnded = present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        boolean got = hasEnded ? hasEndedOf(signalled, present) : PendingSignals.contain(present, signalled.signal());
+        if (hasEnded || got) {
+            close();
+            start();
+        }
         return got;
+    }
+
+    /** If the probe ended long before, it was not this signal that killed it. */
+    private boolean hasEndedOf(Event.Signalled signalled, Process present) {
+        return signalled.nanoTime() - endedNanos.join() < LATEST_NANOS
+                && present.exitValue() == signalled.signal().exitCode();
     }
 
     @Override

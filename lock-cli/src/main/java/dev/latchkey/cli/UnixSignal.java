@@ -34,6 +34,11 @@ enum UnixSignal {
                 .findFirst();
     }
 
+    /** Returns its bit in a set of signals of the kernel. */
+    long bit() {
+        return 1L << (number - 1);
+    }
+
     /** Returns what a shell reports for a process that was killed by this signal. */
     int exitCode() {
         return 128 + number;

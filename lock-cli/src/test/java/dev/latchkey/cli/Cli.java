@@ -261,9 +261,10 @@ final class Cli implements AutoCloseable {
         return Long.toString(TimeLimits.ttl(Duration.ofSeconds(seconds)).toSeconds());
     }
 
+    /** To a process, or to the group of one if its number is negative. */
     static void signal(String signal, long pid) {
         try {
-            int exitCode = new ProcessBuilder("/bin/sh", "-c", "kill -s " + signal + " " + pid)
+            int exitCode = new ProcessBuilder("/bin/sh", "-c", "kill -s " + signal + " -- " + pid)
                     .start()
                     .waitFor();
             if (exitCode != 0) {

@@ -107,6 +107,25 @@ class LockRunSignalsIT extends CliFixture {
         assertThat(cli.read("got")).isEqualTo("TERM\n");
     }
 
+    /** As on a busy machine; this one dies only when it is killed. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenTheProbeIsSlowToDie_whenTheGroupGetsTerm_thenChildGetsItOnce() {
+        List<String> command = new ArrayList<>(List.of("setsid"));
+        command.addAll(Cli.command("run", "--verbose", "x", "-c", NOTING));
+        var run = cli.start(command, "");
+        cli.awaitFile("ready");
+        await().atMost(Cli.PATIENCE).until(() -> probe(run).isPresent());
+        Cli.signal("STOP", probe(run).orElseThrow().pid());
+
+        Cli.signal("TERM", -run.process().pid());
+        run.awaitErr("got TERM");
+        cli.touch("go");
+
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(cli.read("got")).isEqualTo("TERM\n");
+    }
+
     private static Optional<ProcessHandle> probe(Cli.Running run) {
         return run.process()
                 .children()

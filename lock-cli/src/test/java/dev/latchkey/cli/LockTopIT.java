@@ -134,15 +134,14 @@ class LockTopIT extends CliFixture {
         tmux.awaitLines("ten", lines -> count(lines, "job-") == 10);
         tmux.press("Enter");
         tmux.awaitText("10 whose names begin with");
-        tmux.press("Down", "Down", "b");
+        tmux.press("j", "j", "b");
         // By waiters, then by name: that of 102.
         tmux.awaitText("Type its fencing token 1102");
         tmux.press("Escape", "Escape");
         tmux.awaitLines("all", lines -> count(lines, "job-") > 10);
-        tmux.press("NPage", "End");
-        tmux.awaitText("job-000299");
-        tmux.press("Home");
-        tmux.awaitText("job-000200");
+        tmux.press("NPage");
+        tmux.pressUntil("End", "job-000299");
+        tmux.pressUntil("Home", "job-000200");
     }
 
     @Test

@@ -66,6 +66,17 @@ final class Tmux implements AutoCloseable {
         }
     }
 
+    /**
+     * Presses a key until it is seen to have worked. One that sends several characters is taken for Escape if the program gets
+     * the first of them long before the others, as on a busy machine.
+     */
+    void pressUntil(String key, String part) {
+        List<String> unused = awaitLines(part, lines -> {
+            press(key);
+            return lines.stream().anyMatch(line -> line.contains(part));
+        });
+    }
+
     void resize(int width, int height) {
         String unused = tmux("resize-window", "-x", Integer.toString(width), "-y", Integer.toString(height));
     }
