@@ -53,8 +53,9 @@ class FaultIT {
     @BeforeEach
     void open() {
         proxy = FaultProxy.to(server.address());
-        client = MongoClients.create(
-                "mongodb://" + proxy.address() + "/?directConnection=true&serverSelectionTimeoutMS=2000");
+        client =
+                MongoClients.create("mongodb://" + proxy.address() + "/?directConnection=true&serverSelectionTimeoutMS="
+                        + TimeLimits.scaled(Duration.ofSeconds(3)).toMillis());
         posts = posts(client);
         direct = posts(directClient);
     }

@@ -6,11 +6,13 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,10 +152,10 @@ class CostIT {
 
     @Test
     void givenTheHolderIsSeenToBeDead_whenAcquired_thenOneWrite() throws Exception {
-        Lock dead = locks.createLock(resource, Duration.ofMillis(200));
+        Lock dead = locks.createLock(resource, TimeLimits.ttl(Duration.ofSeconds(2)));
         assertThat(dead.tryAcquire()).isTrue();
         assertThat(store.holders(resource)).hasSize(1);
-        org.awaitility.Awaitility.await().until(() -> store.holders(resource).isEmpty());
+        Awaitility.await().until(() -> store.holders(resource).isEmpty());
         requests.forget();
 
         assertThat(lock().tryAcquire()).isTrue();

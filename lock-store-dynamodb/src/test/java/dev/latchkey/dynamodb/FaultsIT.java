@@ -288,7 +288,12 @@ class FaultsIT {
     void givenTheServerStandsStill_whenAsked_thenTheCallEndsInDoubtWithinItsTimeLimit() {
         try (DynamoDbServer frozen = DynamoDbServer.start();
                 DynamoDbStore patient = Stores.open(frozen.dsn());
-                DynamoDbStore store = Stores.open(frozen.dsn().replaceFirst("timeout=\\d+", "timeout=500"));
+                DynamoDbStore store = Stores.open(frozen.dsn()
+                        .replaceFirst(
+                                "timeout=\\d+",
+                                "timeout="
+                                        + TimeLimits.scaled(Duration.ofSeconds(1))
+                                                .toMillis()));
                 LockFactory locks = new LockFactory(store)) {
             patient.createTable();
             Lock lock = locks.createLock(resource, TTL);

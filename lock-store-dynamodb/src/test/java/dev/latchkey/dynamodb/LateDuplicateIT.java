@@ -7,6 +7,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
@@ -90,7 +91,7 @@ class LateDuplicateIT {
     @Test
     @Tag("slow")
     void givenALateDuplicateOfAShortening_whenProlongedSince_thenARivalIsKeptOut() throws Exception {
-        Duration shorter = Duration.ofSeconds(1);
+        Duration shorter = TimeLimits.ttl(Duration.ofSeconds(4));
         Lock lock = locks.createLock(resource, TTL).acquire();
         lock.refresh(shorter);
         UpdateItemRequest shortening = sentLast();

@@ -57,7 +57,8 @@ class ClosingIT {
     @Test
     void givenAGrantInDoubt_whenInterruptedAndTheServerIsAway_thenInDoubtAndStillInterrupted() throws Exception {
         try (FaultProxy network = FaultProxy.to(answers.address());
-                EtcdStore store = Stores.open("etcd://" + network.address() + "?timeout=1000")) {
+                EtcdStore store = Stores.open("etcd://" + network.address() + "?timeout="
+                        + TimeLimits.scaled(Duration.ofSeconds(1)).toMillis())) {
             Key held = Key.of("report");
             assertThat(await(holders, held)).isInstanceOf(Response.Granted.class);
             CompletableFuture<Thread> waiter = new CompletableFuture<>();

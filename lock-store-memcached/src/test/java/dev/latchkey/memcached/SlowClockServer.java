@@ -6,8 +6,6 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +36,7 @@ final class SlowClockServer implements AutoCloseable {
     SlowClockServer(Path directory) throws IOException {
         offset = directory.resolve("offset");
         set(NOW);
-        address = new ServerAddress("127.0.0.1", freePort());
+        address = ServerAddress.unused();
         ProcessBuilder builder = new ProcessBuilder(
                         program(), "-l", address.host(), "-p", String.valueOf(address.port()), "-U", "0", "-t", "2")
                 .redirectErrorStream(true)
@@ -110,12 +108,6 @@ final class SlowClockServer implements AutoCloseable {
         Path written = offset.resolveSibling("written");
         Files.writeString(written, value + "\n");
         Files.move(written, offset, StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     private static String program() {

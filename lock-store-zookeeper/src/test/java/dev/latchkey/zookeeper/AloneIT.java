@@ -21,8 +21,6 @@ import org.junit.jupiter.api.Test;
 /** What goes wrong where nobody else stands in line: there a node is made by a call that blocks, and nothing else asked. */
 class AloneIT extends BehindAProxy {
 
-    private static final Duration SLOWNESS = Duration.ofMillis(300);
-
     AloneIT() {
         super("?sessionTimeout=60000");
     }
@@ -64,14 +62,14 @@ class AloneIT extends BehindAProxy {
     @Test
     void givenAlone_whenInterruptedInTheMiddle_thenNothingIsLeftInLine() throws Exception {
         Lock lock = alone("interrupted");
-        proxy.delay(SLOWNESS);
+        proxy.silence();
         BackgroundCall<Lock> call = BackgroundCall.start(lock::acquire);
         call.awaitWaiting();
 
         call.interrupt();
+        proxy.heal();
 
         assertThatThrownBy(call::result).isInstanceOf(InterruptedException.class);
-        proxy.delay(Duration.ZERO);
         Awaitility.await()
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(nodes.line("interrupted")).isEmpty());
@@ -81,15 +79,15 @@ class AloneIT extends BehindAProxy {
     @Test
     void givenAlone_whenATryIsInterruptedInTheMiddle_thenItHoldsAndTheFlagIsKept() throws Exception {
         Lock lock = alone("deaf");
-        proxy.delay(SLOWNESS);
+        proxy.silence();
         BackgroundCall<Boolean> call = BackgroundCall.start(
                 () -> lock.tryAcquire() && Thread.currentThread().isInterrupted());
         call.awaitWaiting();
 
         call.interrupt();
+        proxy.heal();
 
         assertThat(call.result()).isTrue();
-        proxy.delay(Duration.ZERO);
         assertThat(lock.isAcquired()).isTrue();
         assertThat(nodes.line("deaf")).hasSize(1);
         assertThat(lock.release()).isTrue();

@@ -133,6 +133,7 @@ class CostIT {
         long before = server.packetsReceived();
         BackgroundCall<Lock> waiting = BackgroundCall.start(waiter::acquire);
         Awaitility.await().until(() -> store.sessions().forUse("handover").waiting() == 1);
+        waiting.awaitWaiting();
         assertThat(holder.release()).isTrue();
         assertThat(waiting.result().release()).isTrue();
 

@@ -25,8 +25,8 @@ class DeposedLeaderIT {
 
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
-    /** How many ticks of 200 ms a server bears to hear nothing, so the one that is deposed too. */
-    private static final String PATIENT = "syncLimit=1000";
+    /** How long a server bears to hear nothing, so the one that is deposed too. */
+    private static final String PATIENT = "syncLimit=" + LIMIT.multipliedBy(2).dividedBy(ZooKeeperServer.TICK);
 
     private final List<ZooKeeperServer> servers = new ArrayList<>();
     private final List<ServerAddress> quorumPorts =
@@ -50,7 +50,7 @@ class DeposedLeaderIT {
 
     private ZooKeeperServer start(int id) {
         List<String> settings =
-                new ArrayList<>(List.of("initLimit=200", "maxSessionTimeout=60000", PATIENT, "myid=" + id));
+                new ArrayList<>(List.of("initLimit=50", "maxSessionTimeout=60000", PATIENT, "myid=" + id));
         for (int other = 1; other <= 3; other++) {
             int port = id != 3 && other == 3
                     ? proxy.port()

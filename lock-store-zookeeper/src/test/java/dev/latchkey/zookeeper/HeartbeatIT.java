@@ -111,7 +111,7 @@ class HeartbeatIT extends BehindAProxy {
     @SuppressWarnings("try") // The client's close() throws InterruptedException.
     void givenAnAnswerToABeatWasDropped_whenTheNextAreDue_thenHeldStill() throws Exception {
         AtomicInteger beats = new AtomicInteger();
-        ZooKeeper client = new ZooKeeper(server.address().toString(), 10_000, event -> {}) {
+        ZooKeeper client = new ZooKeeper(server.address().toString(), 20_000, event -> {}) {
             @Override
             public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
                 super.multi(
