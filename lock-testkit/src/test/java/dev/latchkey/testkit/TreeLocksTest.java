@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -313,6 +314,23 @@ class TreeLocksTest {
         editor.close();
 
         assertThatThrownBy(waiting::result).isInstanceOf(TreeConflictException.class);
+    }
+
+    /** The parents are asked for before each attempt. */
+    @Test
+    void givenWaiting_whenClosedAtTheNextAttempt_thenTheWaitEnds() {
+        tree(TreeLocksContract.PARENTS).acquire(TreeRequest.exclusive("root"));
+        AtomicInteger attempts = new AtomicInteger();
+        List<TreeEditor> closing = new ArrayList<>();
+        closing.add(locks.createEditor(id -> {
+            if (id.equals("model") && attempts.incrementAndGet() == 2) {
+                closing.get(0).close();
+            }
+            return TreeLocksContract.PARENTS.get(id);
+        }));
+
+        assertThatThrownBy(() -> closing.get(0).acquire(TreeRequest.shared("model"), Duration.ofMinutes(5)))
+                .isInstanceOf(TreeConflictException.class);
     }
 
     @Test

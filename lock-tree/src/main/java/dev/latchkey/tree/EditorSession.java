@@ -6,6 +6,7 @@ import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.StateIndex;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -42,7 +43,7 @@ final class EditorSession implements TreeEditor {
 
     @Override
     public void acquire(TreeRequest request) {
-        if (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
+        if (tryOnce(request).orElseThrow(this::closedFailure) instanceof BatchAttempt.Conflicted conflict) {
             throw ids.conflict(modes(request), conflict);
         }
     }
@@ -57,11 +58,13 @@ final class EditorSession implements TreeEditor {
         }
         long end = System.nanoTime() + (maxWait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : maxWait).toNanos();
         RetryDelays pauses = new RetryDelays();
-        while (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
+        BatchAttempt attempt = tryOnce(request).orElseThrow(this::closedFailure);
+        while (attempt instanceof BatchAttempt.Conflicted conflict) {
             long left = end - System.nanoTime();
             if (left <= 0 || isClosedAfter(Math.min(left, pauses.nextNanos(conflict.retryAfter())))) {
                 throw ids.conflict(modes(request), conflict);
             }
+            attempt = tryOnce(request).orElse(conflict);
         }
     }
 
@@ -86,24 +89,28 @@ final class EditorSession implements TreeEditor {
     /**
      * Calls the application's parents function outside of the turn, because it may take long, and again if the holds have
      * changed in the meantime. The editor's index is read before, because the parents are those of the tree as the editor
-     * knows it.
+     * knows it. Returns empty if this session is closed.
      */
-    private BatchAttempt tryOnce(TreeRequest request) {
-        while (true) {
-            checkReady(NOTHING_MORE);
+    private Optional<BatchAttempt> tryOnce(TreeRequest request) {
+        while (!closed) {
+            editorHold.checkNotLost(NOTHING_MORE);
             long knew = known;
             long seen = editorHold.changes();
             Map<String, LockMode> missing = rights.missing(request);
             turn.lock();
             try {
-                checkReady(NOTHING_MORE);
+                if (closed) {
+                    return Optional.empty();
+                }
+                editorHold.checkNotLost(NOTHING_MORE);
                 if (editorHold.changes() == seen) {
-                    return acquirer.acquire(missing, knew);
+                    return Optional.of(acquirer.acquire(missing, knew));
                 }
             } finally {
                 turn.unlock();
             }
         }
+        return Optional.empty();
     }
 
     @Override
@@ -283,8 +290,12 @@ final class EditorSession implements TreeEditor {
 
     private void checkReady(String problemIfLost) {
         if (closed) {
-            throw new IllegalStateException("tree \"" + ids.tree() + "\": this editor was closed: create a new one");
+            throw closedFailure();
         }
         editorHold.checkNotLost(problemIfLost);
+    }
+
+    private IllegalStateException closedFailure() {
+        return new IllegalStateException("tree \"" + ids.tree() + "\": this editor was closed: create a new one");
     }
 }
