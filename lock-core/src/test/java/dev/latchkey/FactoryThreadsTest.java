@@ -150,7 +150,8 @@ class FactoryThreadsTest {
         FactoryContext heard = heard();
         CompletableFuture<LossReason> told = new CompletableFuture<>();
         Lock lock = new LockBuilder(heard, "x")
-                .maxHold(Duration.ofSeconds(3))
+                // Not over before there are no more threads, and those that listen live for a second.
+                .maxHold(Duration.ofSeconds(8))
                 .onLost(told::complete)
                 .create();
         assertThat(lock.tryAcquire()).isTrue();

@@ -105,8 +105,9 @@ class LateEffectsTest {
         AtomicBoolean fails = new AtomicBoolean();
         store.isLive = () -> isLiveUnless(fails);
         Lock lock = new LockBuilder(context, "x")
-                .ttl(Duration.ofSeconds(2))
-                .warnBefore(Duration.ofSeconds(1), warnings::add)
+                // The alarm may be late, but goes off before the lease is over.
+                .ttl(Duration.ofSeconds(6))
+                .warnBefore(Duration.ofSeconds(3), warnings::add)
                 .onLost(losses::add)
                 .create();
         assertThat(lock.tryAcquire()).isTrue();

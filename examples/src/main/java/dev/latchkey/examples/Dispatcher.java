@@ -35,6 +35,7 @@ public final class Dispatcher {
         String name = args[1];
         // The end of the JVM would release the lock at once, and this is to end the work first.
         LockFactory locks = LockFactory.builder(args[0]).owner(name).build().withoutShutdownHook();
+        System.out.println(name + " stands");
         LeaderElection election = LeaderElection.builder(locks, "dispatcher")
                 .ttl(Duration.ofSeconds(5))
                 .onElected(term -> lead(name, term))
@@ -43,7 +44,6 @@ public final class Dispatcher {
             election.close();
             locks.close();
         }));
-        System.out.println(name + " stands");
         Thread.currentThread().join();
     }
 

@@ -28,6 +28,7 @@ import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.Job
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.async
@@ -335,8 +336,11 @@ abstract class CoroutineLockContract {
     fun givenGranted_whenCancelledBeforeTheCoroutineGoesOn_thenReleased() {
         val thread = ManualDispatcher()
         val lock = lock()
-        val acquiring = CoroutineScope(thread).launch { lock.acquireSuspending() }
-        thread.runNext()
+        var acquiring = thread.acquire(lock)
+        while (acquiring.isCompleted) {
+            assertThat(lock.release()).isTrue()
+            acquiring = thread.acquire(lock)
+        }
         thread.awaitNext()
         assertThat(lock.isAcquired).isTrue()
 
@@ -352,8 +356,10 @@ abstract class CoroutineLockContract {
         val thread = ManualDispatcher()
         val lock = held()
         val token = lock.fencingToken()
-        val acquiring = CoroutineScope(thread).launch { lock.acquireSuspending() }
-        thread.runNext()
+        var acquiring = thread.acquire(lock)
+        while (acquiring.isCompleted) {
+            acquiring = thread.acquire(lock)
+        }
         thread.awaitNext()
 
         acquiring.cancel()
@@ -475,6 +481,14 @@ abstract class CoroutineLockContract {
 
         fun runNext() {
             tasks.remove().run()
+        }
+
+        /** Asks for the lock. A coroutine that is granted it before it can wait has no next step, and ends at once. */
+        fun acquire(lock: Lock): Job {
+            val acquiring = CoroutineScope(this).launch { lock.acquireSuspending() }
+            runNext()
+            assertThat(acquiring.isCancelled).isFalse()
+            return acquiring
         }
     }
 

@@ -112,14 +112,16 @@ class LatchkeyMetricsTest {
         assertThat(locks.createLock("order-closed", TTL).tryAcquire()).isTrue();
 
         await().atMost(LIMIT).until(() -> count("latchkey.hold", "end", "expired") == 1);
-        assertGauges(3, 0);
+        await().atMost(LIMIT).untilAsserted(() -> assertGauges(3, 0));
         locks.close();
 
-        await().atMost(LIMIT).untilAsserted(() -> assertGauges(0, 0));
-        assertThat(count("latchkey.hold", "end", "released_elsewhere")).isEqualTo(1);
-        assertThat(count("latchkey.hold", "end", "transferred")).isEqualTo(1);
-        assertThat(count("latchkey.hold", "end", "left")).isEqualTo(2);
-        assertThat(count("latchkey.hold", "end", "released")).isEqualTo(1);
+        await().atMost(LIMIT).untilAsserted(() -> {
+            assertGauges(0, 0);
+            assertThat(count("latchkey.hold", "end", "released_elsewhere")).isEqualTo(1);
+            assertThat(count("latchkey.hold", "end", "transferred")).isEqualTo(1);
+            assertThat(count("latchkey.hold", "end", "left")).isEqualTo(2);
+            assertThat(count("latchkey.hold", "end", "released")).isEqualTo(1);
+        });
         assertThat(count("latchkey.lease.slack")).isZero();
     }
 
@@ -134,8 +136,10 @@ class LatchkeyMetricsTest {
         locks.close();
         waiter.join();
 
-        await().atMost(LIMIT).untilAsserted(() -> assertGauges(0, 0));
-        assertThat(count("latchkey.acquire", "outcome", "conflicted")).isEqualTo(1);
+        await().atMost(LIMIT).untilAsserted(() -> {
+            assertGauges(0, 0);
+            assertThat(count("latchkey.acquire", "outcome", "conflicted")).isEqualTo(1);
+        });
     }
 
     @Test

@@ -100,7 +100,7 @@ class CommitCheckTest {
     @Tag("slow")
     void givenATransactionInside_whenItIsCommittedLongBeforeTheOneOutside_thenTheLockIsRenewedMeanwhile() {
         try (ConfigurableApplicationContext app =
-                Apps.start(TwoManagers.class, NO_OTHER_CLIENT, "latchkey.store=jdbc", "latchkey.ttl=1s")) {
+                Apps.start(TwoManagers.class, NO_OTHER_CLIENT, "latchkey.store=jdbc", "latchkey.ttl=6s")) {
             TransactionTemplate outer = transactions(app, "transactionManager");
             TransactionTemplate inner = transactions(app, "ofOrdersManager");
 
@@ -112,7 +112,7 @@ class CommitCheckTest {
                                 long inside = System.nanoTime();
                                 await().pollInSameThread()
                                         .until(() -> CurrentLock.get().isLost()
-                                                || System.nanoTime() - inside > 3_000_000_000L);
+                                                || System.nanoTime() - inside > 7_000_000_000L);
                                 assertThat(CurrentLock.get().isLost()).isFalse();
                             }));
         }

@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.Browser;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.ServerAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -110,7 +111,8 @@ class LockConsoleIT {
     @Test
     void givenTheApplicationIsGone_whenItIsBack_thenBothAreShown() throws Exception {
         Lock unused = hold("nightly");
-        int port = start(EXPOSED);
+        // One that nobody else is given while it is away.
+        int port = start(ServerAddress.unused().port(), EXPOSED);
         Browser page = open(PAGE);
         page.awaitTrue(STATE + " === 'live'");
 

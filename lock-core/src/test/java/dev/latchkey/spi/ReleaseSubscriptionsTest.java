@@ -64,6 +64,9 @@ class ReleaseSubscriptionsTest {
     void givenTwoResources_whenOneIsAnnounced_thenItsWatchIsWoken() {
         try (ReleaseSubscription one = watching("one");
                 ReleaseSubscription other = watching("other")) {
+            // Whoever begins to listen wakes all once: that is over when it hears.
+            announced.add("nobody");
+            await().until(announced::isEmpty);
             CompletionStage<?> next = one.next();
             CompletionStage<?> otherNext = other.next();
 

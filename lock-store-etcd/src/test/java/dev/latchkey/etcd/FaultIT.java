@@ -23,7 +23,6 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -218,14 +217,13 @@ class FaultIT {
 
     /** Again and again: on a busy machine, a request takes longer than that. */
     private BackgroundCall<Lock> standInLine(LockFactory locks) {
-        AtomicReference<BackgroundCall<Lock>> waiting = new AtomicReference<>();
-        Awaitility.await().atMost(LIMIT).until(() -> {
-            if (waiting.get() == null || waiting.get().isDone()) {
-                waiting.set(BackgroundCall.start(locks.createLock("report", LONG_TTL)::acquire));
+        while (true) {
+            BackgroundCall<Lock> waiting = BackgroundCall.start(locks.createLock("report", LONG_TTL)::acquire);
+            Awaitility.await().atMost(LIMIT).until(() -> waiting.isDone() || server.watchers() == 1);
+            if (!waiting.isDone()) {
+                return waiting;
             }
-            return server.watchers() == 1;
-        });
-        return waiting.get();
+        }
     }
 
     private static void tryToWait(LockFactory locks) throws InterruptedException {

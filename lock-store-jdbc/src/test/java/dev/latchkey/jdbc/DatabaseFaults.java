@@ -413,7 +413,8 @@ interface DatabaseFaults {
         config.setJdbcUrl(dsn.url());
         dsn.user().ifPresent(config::setUsername);
         config.setMaximumPoolSize(size);
-        config.setConnectionTimeout(500);
+        // The pool makes a limit of it that goes for whoever connects in this JVM.
+        config.setConnectionTimeout(TimeLimits.scaled(Duration.ofSeconds(2)).toMillis());
         return new HikariDataSource(config);
     }
 }

@@ -37,7 +37,7 @@ interface FaultyDatabase extends AutoCloseable {
     /** Has the server take others for the victim of a deadlock with this transaction. */
     void spareInDeadlocks(Statement transaction) throws SQLException;
 
-    /** The DSN of this server, with one second to answer. */
+    /** The DSN of this server, with a few seconds to answer, also while the store connects and creates its table. */
     String impatientDsn();
 
     /** How many statements that begin so the server is working at now, or has waiting for a row. */

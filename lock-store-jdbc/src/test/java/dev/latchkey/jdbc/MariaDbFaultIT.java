@@ -6,11 +6,13 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -81,7 +83,8 @@ class MariaDbFaultIT implements DatabaseFaults {
 
         @Override
         public String impatientDsn() {
-            return dsn() + "&socketTimeout=1000";
+            return dsn() + "&socketTimeout="
+                    + TimeLimits.scaled(Duration.ofSeconds(2)).toMillis();
         }
 
         @Override

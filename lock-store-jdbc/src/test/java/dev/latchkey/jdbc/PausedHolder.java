@@ -3,6 +3,7 @@ package dev.latchkey.jdbc;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -32,7 +33,8 @@ final class PausedHolder {
         try (JdbcStore store = Stores.open(args[0]);
                 LockFactory locks = new LockFactory(store);
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            Lock lock = locks.createLock("account", Duration.ofSeconds(2)).acquire();
+            Lock lock = locks.createLock("account", TimeLimits.ttl(Duration.ofSeconds(8)))
+                    .acquire();
             long fencingToken = lock.fencingToken().orElseThrow();
             var key = lock.key();
             System.out.println("holding");

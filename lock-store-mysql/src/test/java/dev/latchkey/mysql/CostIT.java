@@ -117,6 +117,7 @@ class CostIT {
                 BackgroundCall.start(() -> locks.createLock("report").acquire().release());
         Awaitility.await().untilAsserted(() -> assertThat(Raw.waiting(server)).isEqualTo(1));
         int before = statements().size();
+        long start = System.nanoTime();
         int pings = pings();
 
         Awaitility.await()
@@ -125,7 +126,10 @@ class CostIT {
                 .pollInterval(Duration.ofMillis(500))
                 .untilAsserted(() -> assertThat(statementsSince(before)).isEmpty());
 
-        assertThat(pings() - pings).isBetween(4, 24);
+        int sent = pings() - pings;
+        // They go on while this thread comes late to look.
+        int seconds = (int) Duration.ofNanos(System.nanoTime() - start).toSeconds();
+        assertThat(sent).isBetween(4, 6 * seconds);
         assertThat(holder.release()).isTrue();
         assertThat(waiting.result()).isTrue();
     }

@@ -38,7 +38,7 @@ class FaultIT {
 
     @BeforeAll
     static void start() throws Exception {
-        server = MariaDbServer.start("--wait-timeout=2", "--interactive-timeout=2", "--max-statement-time=1");
+        server = MariaDbServer.start();
         Raw.run(server, "CREATE USER nobody");
     }
 
@@ -75,7 +75,8 @@ class FaultIT {
         awaitLosses(1);
         assertThat(lock.isAcquired()).isFalse();
         assertThat(lock.release()).isFalse();
-        assertThat(others.createLock("report").tryAcquire()).isTrue();
+        // The server closes the connection before it frees what was held on it.
+        assertThat(others.createLock("report").tryAcquire(TimeLimits.LIMIT)).isTrue();
         assertThat(lock.tryAcquire()).isFalse();
         Awaitility.await().untilAsserted(() -> assertThat(store.resources()).isZero());
     }
@@ -90,7 +91,7 @@ class FaultIT {
 
         awaitLosses(20);
         Awaitility.await().untilAsserted(() -> assertThat(store.resources()).isZero());
-        assertThat(locks.createLock("report-0").tryAcquire()).isTrue();
+        assertThat(locks.createLock("report-0").tryAcquire(TimeLimits.LIMIT)).isTrue();
     }
 
     @Test
@@ -238,23 +239,36 @@ class FaultIT {
                 .isInstanceOf(LockStorageException.class)
                 .hasMessageContaining("closed");
         Awaitility.await().untilAsserted(() -> assertThat(Raw.waiting(server)).isZero());
-        assertThat(losses).containsExactly(LossReason.STORE_CLOSED);
+        Awaitility.await().untilAsserted(() -> assertThat(losses).containsExactly(LossReason.STORE_CLOSED));
         assertThat(foreign.release()).isTrue();
     }
 
-    /** The server would end an idle session after 2 seconds, and a statement after one. */
+    /** The server would end an idle session after a while, and a statement as well. */
     @Test
     void givenTheServerIsHasty_whenHeldAndWaitedForLonger_thenBothGoOn() throws Exception {
-        Lock holder = held("report");
-        BackgroundCall<Lock> waiting = startWaiting(locks.createLock("report"));
+        // Until the store has set its own, it has to fit in between.
+        Duration limit = TimeLimits.scaled(Duration.ofSeconds(2));
+        String seconds = "=" + limit.toSeconds();
+        try (MariaDbServer hasty = MariaDbServer.start(
+                        "--wait-timeout" + seconds,
+                        "--interactive-timeout" + seconds,
+                        "--max-statement-time" + seconds);
+                MySqlLockStore holding = Stores.open(hasty);
+                MySqlLockStore waitingStore = Stores.open(hasty)) {
+            Lock holder = new LockFactory(holding).createLock("report");
+            assertThat(holder.tryAcquire()).isTrue();
+            Lock waiter = new LockFactory(waitingStore).createLock("report");
+            BackgroundCall<Lock> waiting = BackgroundCall.start(waiter::acquire);
+            Awaitility.await().until(() -> Raw.waiting(hasty) > 0);
 
-        Awaitility.await()
-                .during(Duration.ofSeconds(5))
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> !waiting.isDone());
+            Awaitility.await()
+                    .during(limit.multipliedBy(2))
+                    .atMost(TimeLimits.LIMIT)
+                    .until(() -> !waiting.isDone());
 
-        assertThat(holder.release()).isTrue();
-        assertThat(waiting.result().isAcquired()).isTrue();
+            assertThat(holder.release()).isTrue();
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
     }
 
     @Test

@@ -366,13 +366,13 @@ class FaultsIT {
 
     @Test
     void givenRoleWithTimeouts_whenWaitedLonger_thenTheWaitGoesOn() throws Exception {
-        // Until the store has set its own, the server ends a session that says nothing for so long: it has to fit in
-        // between.
-        Duration idle = TimeLimits.scaled(Duration.ofSeconds(1));
+        // Until the store has set its own, the server ends a session that says nothing for so long, or a statement that
+        // takes so long: it has to fit in between.
+        Duration limit = TimeLimits.scaled(Duration.ofSeconds(1));
         Raw.run(server, "CREATE ROLE hasty LOGIN");
-        Raw.run(server, "ALTER ROLE hasty SET statement_timeout = '100ms'");
-        Raw.run(server, "ALTER ROLE hasty SET lock_timeout = '100ms'");
-        Raw.run(server, "ALTER ROLE hasty SET idle_session_timeout = '" + idle.toMillis() + "ms'");
+        for (String setting : List.of("statement_timeout", "lock_timeout", "idle_session_timeout")) {
+            Raw.run(server, "ALTER ROLE hasty SET " + setting + " = '" + limit.toMillis() + "ms'");
+        }
         Raw.run(server, "ALTER ROLE hasty SET default_transaction_read_only = on");
         Lock holder = others.createLock("report");
         assertThat(holder.tryAcquire()).isTrue();
@@ -383,7 +383,7 @@ class FaultsIT {
 
             Awaitility.await()
                     .atMost(TimeLimits.LIMIT)
-                    .during(idle.multipliedBy(2))
+                    .during(limit.multipliedBy(2))
                     .until(() -> !waiting.isDone());
 
             assertThat(holder.release()).isTrue();

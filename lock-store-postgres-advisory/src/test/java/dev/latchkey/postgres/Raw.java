@@ -42,9 +42,12 @@ final class Raw {
         }
     }
 
-    /** Ends the server processes that hold advisory locks, or wait for them. */
+    /** Ends the server processes that hold advisory locks, or wait for them; they are gone when it returns. */
     static void terminate(PostgresServer server, String which) throws SQLException {
-        run(server, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND " + which);
+        run(
+                server,
+                "SELECT pg_terminate_backend(pid, 60000) FROM (SELECT DISTINCT pid FROM pg_locks"
+                        + " WHERE locktype = 'advisory' AND " + which + ") AS those");
     }
 
     static int waiting(PostgresServer server) throws SQLException {

@@ -124,11 +124,13 @@ class SilenceIT {
         Lock holder = others.createLock("report");
         assertThat(holder.tryAcquire()).isTrue();
         Lock waiter = locks.createLock("report");
-        BackgroundCall<Boolean> waiting = waitingInTheServer(() -> waiter.tryAcquire(Duration.ofSeconds(3)));
+        // It must not be over before the silence.
+        Duration moment = TimeLimits.scaled(Duration.ofSeconds(3));
+        BackgroundCall<Boolean> waiting = waitingInTheServer(() -> waiter.tryAcquire(moment));
 
         proxy.silence();
 
-        Awaitility.await().atMost(TimeLimits.scaled(Duration.ofSeconds(15))).until(waiting::isDone);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(waiting::isDone);
         assertThatThrownBy(waiting::result).isInstanceOf(LockStorageException.class);
     }
 

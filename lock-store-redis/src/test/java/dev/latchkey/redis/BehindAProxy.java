@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.Fixture;
@@ -29,8 +30,8 @@ abstract class BehindAProxy extends OnOneServer {
     @BeforeEach
     void connect() {
         proxy = FaultProxy.to(server.address());
-        locks = LockFactory.connect("redis://" + proxy.address());
-        rivals = LockFactory.connect(server.dsn());
+        locks = LockFactory.connect(PatientDsn.redis("redis://" + proxy.address()));
+        rivals = LockFactory.connect(PatientDsn.redis(server.dsn()));
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
     }
 
@@ -50,7 +51,7 @@ abstract class BehindAProxy extends OnOneServer {
 
     BackgroundCall<Lock> startWaiter(LockFactory from) {
         BackgroundCall<Lock> waiting =
-                BackgroundCall.start(() -> from.createLock(RESOURCE, SHORT_TTL).acquire());
+                BackgroundCall.start(() -> from.createLock(RESOURCE, LONG_TTL).acquire());
         RedisKeys keys = new RedisKeys(server);
         Awaitility.await().until(() -> keys.listening().size() == 1);
         return waiting;

@@ -68,6 +68,12 @@ class CombinedRedisIT {
             awaitPart(server, holder);
             assertThat(others.createLock("x", LONG_TTL).tryAcquire()).isFalse();
             assertThat(cycle(others)).isGreaterThan(between);
+            // The other client may still pause before it connects to this server again, and the next one is about to be
+            // killed.
+            Lock next = others.lock("next").ttl(SHORT_TTL).autoRefresh().create();
+            assertThat(next.tryAcquire()).isTrue();
+            awaitPart(server, next);
+            assertThat(next.release()).isTrue();
         }
         assertThat(holder.isExpired()).isFalse();
         assertThat(holder.fencingToken()).hasValue(token);

@@ -44,23 +44,24 @@ class LeaderElectionCostIT extends WithAStore {
 
     @Test
     void givenAnotherStoreFollows_whenTheLeaderResigns_thenOneCommandIsTheReleaseAndTheGrant() throws Exception {
-        // The server knows the scripts from now on.
-        assertThat(locks.createLock("warm-up").acquire().release()).isTrue();
         try (RedisStore other = open(server.dsn());
-                LockFactory others = new LockFactory(other);
-                LeaderElection ann = stand(locks)) {
-            Term first = nextTerm();
-            try (LeaderElection bob = stand(others)) {
-                Awaitility.await().until(() -> keys.listening().size() == 1);
-                Awaitility.await().until(() -> locks.waiters(NAME).size() == 1);
-                keys.awaitSubscribed();
-                keys.resetCommands();
+                LockFactory others = new LockFactory(other)) {
+            // The server knows the scripts from now on.
+            keys.subscribe(locks.createLock("held for a while", Fixture.LONG_TTL));
+            keys.subscribe(others.createLock("held for a while", Fixture.LONG_TTL));
+            try (LeaderElection ann = stand(locks)) {
+                Term first = nextTerm();
+                try (LeaderElection bob = stand(others)) {
+                    Awaitility.await().until(() -> keys.listening().size() == 1);
+                    Awaitility.await().until(() -> locks.waiters(NAME).size() == 1);
+                    keys.resetCommands();
 
-                assertThat(ann.resign()).isTrue();
+                    assertThat(ann.resign()).isTrue();
 
-                assertThat(nextTerm().number()).isGreaterThan(first.number());
-                assertThat(bob.isLeader()).isTrue();
-                assertThat(requests()).isEqualTo(Map.of("evalsha", 1L, "publish", 1L));
+                    assertThat(nextTerm().number()).isGreaterThan(first.number());
+                    assertThat(bob.isLeader()).isTrue();
+                    assertThat(requests()).isEqualTo(Map.of("evalsha", 1L, "publish", 1L));
+                }
             }
         }
     }

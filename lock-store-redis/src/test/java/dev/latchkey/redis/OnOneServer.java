@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.servers.RedisServer;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,6 +24,11 @@ abstract class OnOneServer {
     @BeforeEach
     void empty() {
         server.call("FLUSHALL");
+    }
+
+    /** What a request has in it that runs a script which the server knows: no other request of a store does. */
+    static String requestOf(Script script) {
+        return new String(script.digest(), StandardCharsets.US_ASCII);
     }
 
     static RedisStore open(String dsn) {

@@ -94,8 +94,10 @@ class RedisAsyncFaultsIT extends BehindAProxy {
     @Test
     void givenTheReplyToAReleaseIsLost_whenReleasedAsync_thenAFailureAndFree() throws Exception {
         Lock held = lock();
+        // So that the server knows the script.
+        assertThat(held.tryAcquire() && held.release()).isTrue();
         assertThat(held.tryAcquire()).isTrue();
-        CompletableFuture<Void> lost = proxy.loseReplyTo(RESOURCE);
+        CompletableFuture<Void> lost = proxy.loseReplyTo(requestOf(Script.RELEASE));
 
         CompletableFuture<Boolean> releasing = held.releaseAsync();
 

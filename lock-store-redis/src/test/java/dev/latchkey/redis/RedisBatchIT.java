@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Response;
@@ -23,7 +24,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Batches, counted by the server, and beside those who wait in queues. */
@@ -33,6 +33,7 @@ class RedisBatchIT extends WithAStore {
     void givenAThousandIds_whenLockedChangedAndGivenUp_thenOneCommandEachAndOneForEachIdToRenew() {
         Set<String> ids =
                 IntStream.range(0, 1_000).mapToObj(i -> "element " + i).collect(Collectors.toSet());
+        keys.subscribe(locks.createLock("held for a while", LONG_TTL));
         TreeEditor warm = TreeLocks.of(store, "warm").create().createEditor(id -> List.of());
         warm.acquire(TreeRequest.shared("any"));
         warm.refresh();
@@ -40,7 +41,6 @@ class RedisBatchIT extends WithAStore {
         TreeEditor editor = TreeLocks.of(store, "model")
                 .create()
                 .createEditor(id -> id.startsWith("element") ? List.of("root") : List.of());
-        subscribe();
         keys.resetCommands();
 
         editor.acquire(new TreeRequest(ids, Set.of()));
@@ -53,15 +53,6 @@ class RedisBatchIT extends WithAStore {
         editor.pushed(1);
         assertThat(keys.commands()).containsEntry("evalsha", 1_004L).doesNotContainKey("eval");
         assertThat(keys.held()).isEmpty();
-    }
-
-    /** A store does so once it has held something for a while, and asks for each hold that it has then. */
-    private void subscribe() {
-        keys.resetCommands();
-        Lock held = locks.createLock("held for a while", LONG_TTL);
-        assertThat(held.tryAcquire()).isTrue();
-        Awaitility.await().until(() -> keys.commands().getOrDefault("evalsha", 0L) == 2);
-        assertThat(held.release()).isTrue();
     }
 
     @Test
@@ -170,13 +161,7 @@ class RedisBatchIT extends WithAStore {
     void givenManyThousands_whenRenewedRaisedAndGivenUp_thenBySeveralCommands() {
         try (RedisStore patient = open(server.dsn() + "?timeout=60s")) {
             // What it holds when it has subscribed to forced releases, it asks for one by one.
-            Key first = Key.of("first");
-            Requests.granted(patient.save(Requests.exclusive(first)));
-            assertThat(patient.delete(first)).isTrue();
-            keys.resetCommands();
-            Requests.granted(patient.save(Requests.exclusive(first)));
-            Awaitility.await().until(() -> keys.commands().containsKey("subscribe") && keys.scripts() >= 2);
-            assertThat(patient.delete(first)).isTrue();
+            keys.subscribe(new LockFactory(patient).createLock("first", LONG_TTL));
             List<Key> taken =
                     IntStream.range(0, 12_001).mapToObj(i -> Key.of("id " + i)).toList();
             var granted = (BatchAttempt.Granted)

@@ -21,7 +21,11 @@ class RedisConnectionFaultsIT extends BehindAProxy {
         AFTER_THE_SERVER_DID_IT;
 
         CompletableFuture<Void> next(FaultProxy proxy) {
-            return this == BEFORE_THE_SERVER_SAW_IT ? proxy.loseRequest(STATE) : proxy.loseReplyTo(STATE);
+            return next(proxy, STATE);
+        }
+
+        CompletableFuture<Void> next(FaultProxy proxy, String part) {
+            return this == BEFORE_THE_SERVER_SAW_IT ? proxy.loseRequest(part) : proxy.loseReplyTo(part);
         }
     }
 
@@ -84,8 +88,10 @@ class RedisConnectionFaultsIT extends BehindAProxy {
     @ParameterizedTest
     @EnumSource
     void givenCutWhileHandingOver_whenItReturns_thenTheWaiterHasIt(Cut cut) throws Exception {
-        Lock lock = held(SHORT_TTL);
+        Lock lock = held(LONG_TTL);
         BackgroundCall<Lock> waiting = startWaiter(rivals);
+        // A lost release leaves it to expire, but not before somebody waits.
+        lock.refresh(SHORT_TTL);
         CompletableFuture<Void> happened = cut.next(proxy);
 
         try {
@@ -110,7 +116,9 @@ class RedisConnectionFaultsIT extends BehindAProxy {
         assertThat(first.release()).isTrue();
         Lock second = waiting.result();
         BackgroundCall<Lock> behind = startWaiter(locks);
-        CompletableFuture<Void> happened = cut.next(proxy);
+        // As above. The waiter is told, and asks again: that is not what is to be lost.
+        second.refresh(SHORT_TTL);
+        CompletableFuture<Void> happened = cut.next(proxy, requestOf(Script.RELEASE));
 
         try {
             var unused = second.release();

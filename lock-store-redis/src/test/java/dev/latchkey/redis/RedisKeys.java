@@ -1,8 +1,13 @@
 package dev.latchkey.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
 import dev.latchkey.servers.RedisServer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +71,20 @@ final class RedisKeys {
     /** What is held for a while has its store subscribe, which takes another connection. */
     void awaitSubscribed() {
         Awaitility.await().until(() -> subscriptions() > 0);
+    }
+
+    /**
+     * Has the store of a Lock subscribe, as one does once it has held something for a while, and returns when the server has
+     * answered what is asked about that hold then: later, it would be among what a test counts. For a store that has held nothing
+     * for a while yet.
+     */
+    void subscribe(Lock lock) {
+        // The server learns this script again from that question.
+        server.call("SCRIPT", "FLUSH");
+        String find = new String(Script.FIND.digest(), StandardCharsets.US_ASCII);
+        assertThat(lock.tryAcquire()).isTrue();
+        Awaitility.await().until(() -> Objects.equals(server.call("SCRIPT", "EXISTS", find), List.of(1L)));
+        assertThat(lock.release()).isTrue();
     }
 
     /** How many stores have subscribed. */

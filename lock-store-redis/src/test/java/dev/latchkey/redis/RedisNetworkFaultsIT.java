@@ -162,8 +162,8 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
         assertThat(holder.tryAcquire()).isTrue();
         BackgroundCall<Lock> first = startWaiter(locks);
-        BackgroundCall<Lock> second = BackgroundCall.start(
-                () -> rivals.createLock(RESOURCE, SHORT_TTL).acquire());
+        BackgroundCall<Lock> second =
+                BackgroundCall.start(() -> rivals.createLock(RESOURCE, LONG_TTL).acquire());
         RedisKeys keys = new RedisKeys(server);
         Awaitility.await().until(() -> keys.listening().size() == 2);
 
@@ -214,10 +214,11 @@ class RedisNetworkFaultsIT extends BehindAProxy {
     /** A holder of short leases asks for no longer than they last, which is shorter than the command timeout. */
     @Test
     void givenTheConnectionIsSilent_whenOnlyRefreshesWithAShortLimitAreSent_thenAnotherIsOpened() {
-        try (RedisStore store = open("redis://" + proxy.address() + "?timeout=1s")) {
+        Duration timeout = TimeLimits.scaled(Duration.ofSeconds(1));
+        try (RedisStore store = open("redis://" + proxy.address() + "?timeout=" + timeout.toMillis() + "ms")) {
             Request request = exclusive(Key.of(RESOURCE));
             granted(store.save(request));
-            new RedisKeys(server).awaitSubscribed();
+            awaitBothSubscribed();
             int before = proxy.connections();
             proxy.silence();
 
@@ -230,6 +231,12 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         }
     }
 
+    /** The store of a test, and the one that all tests have, which may be the first: no connection is still to come. */
+    private static void awaitBothSubscribed() {
+        RedisKeys keys = new RedisKeys(server);
+        Awaitility.await().until(() -> keys.subscriptions() == 2);
+    }
+
     @Test
     void givenASlowServer_whenItAnswersAfterEachShortLimit_thenTheConnectionStays() {
         // What the machine adds to the delay must stay below it.
@@ -237,7 +244,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         try (RedisStore store = open("redis://" + proxy.address() + "?timeout=" + timeout.toMillis() + "ms")) {
             Request request = exclusive(Key.of(RESOURCE));
             granted(store.save(request));
-            new RedisKeys(server).awaitSubscribed();
+            awaitBothSubscribed();
             int before = proxy.connections();
             proxy.delay(SHORT_LIMIT.multipliedBy(4));
             long begun = System.nanoTime();

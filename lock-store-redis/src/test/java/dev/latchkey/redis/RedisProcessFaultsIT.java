@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
@@ -48,25 +49,25 @@ class RedisProcessFaultsIT extends OnOneServer {
         waiting = processes.get(1);
         holder = holding.lock(RESOURCE, TTL);
         waiter = waiting.lock(RESOURCE, TTL);
-        // The processes are warm, and the waiter's has subscribed, before time counts.
-        try (Lock first = locks.createLock(RESOURCE)) {
+        Reply holderReply;
+        // Both wait before the lease of the one begins: however long it takes until the other waits, that lease is not
+        // over.
+        try (Lock first = locks.createLock(RESOURCE, Fixture.LONG_TTL)) {
             assertThat(first.tryAcquire()).isTrue();
+            holderReply = holder.startAcquire(LONG_WAIT);
+            awaitListening(1, holderReply);
             waiterReply = waiter.startAcquire(LONG_WAIT);
-            awaitListening();
+            awaitListening(2, waiterReply);
         }
-        assertThat(waiterReply.isYes()).isTrue();
-        assertThat(waiter.release()).isTrue();
-        assertThat(holder.tryAcquire()).isTrue();
+        assertThat(holderReply.isYes()).isTrue();
         firstToken = holder.fencingToken().orElseThrow();
-        waiterReply = waiter.startAcquire(LONG_WAIT);
-        awaitListening();
     }
 
-    private void awaitListening() {
+    private static void awaitListening(int count, Reply last) {
         Awaitility.await()
                 .atMost(TimeLimits.LIMIT)
-                .until(() -> new RedisKeys(server).listening().size() == 1);
-        waiterReply.awaitWaiting();
+                .until(() -> new RedisKeys(server).listening().size() == count);
+        last.awaitWaiting();
     }
 
     @AfterEach

@@ -203,14 +203,13 @@ class RedisProtocolIT extends WithAStore {
     /** The lease of a grant that is read late began when the server says so. */
     @Test
     void givenTheMessageComesLate_whenItIsRead_thenNoMoreIsBelievedThanTheServerKeeps() throws Exception {
-        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(2));
         try (FaultProxy proxy = FaultProxy.to(server.address());
                 RedisStore slow = open("redis://" + proxy.address())) {
             for (int delay : new int[] {0, 100, 400}) {
                 Key holder = Key.of(resource);
                 granted(store.save(exclusive(holder)));
                 Key key = Key.of(resource);
-                CompletableFuture<Response> waiting = waiting(slow, exclusive(key, ttl));
+                CompletableFuture<Response> waiting = waiting(slow, exclusive(key));
                 queuedAttempt();
                 proxy.delay(Duration.ofMillis(delay));
 

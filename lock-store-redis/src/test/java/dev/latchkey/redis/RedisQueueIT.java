@@ -216,7 +216,8 @@ class RedisQueueIT extends WithAStore {
             IntStream.range(1, readers)
                     .forEach(i -> filler.call(
                             "ZADD", QUEUE, "" + (ticket + i), "token" + i + " many." + i + " s 60000 60000 1"));
-            server.call("CONFIG", "SET", "slowlog-log-slower-than", "2000000");
+            long tooLong = TimeLimits.scaled(Duration.ofSeconds(1)).toNanos() / 1_000;
+            server.call("CONFIG", "SET", "slowlog-log-slower-than", Long.toString(tooLong));
             server.call("SLOWLOG", "RESET");
 
             assertThat(store.delete(holder)).isTrue();
@@ -337,14 +338,14 @@ class RedisQueueIT extends WithAStore {
             Key key = Key.of(RESOURCE);
             Key claim = holding(key, far.save(exclusive(key)));
             granted(far.refresh(exclusive(claim)));
-            CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
+            CompletableFuture<Void> lost = proxy.loseReplyTo(requestOf(Script.REFRESH));
 
             assertThatThrownBy(() ->
                             far.refresh(exclusive(claim, Duration.ofSeconds(20)).with(LeaseChange.SET)))
                     .isInstanceOf(LockStorageException.class);
 
             assertThat(lost).isCompleted();
-            CompletableFuture<Void> lostToo = proxy.loseReplyTo(STATE);
+            CompletableFuture<Void> lostToo = proxy.loseReplyTo(requestOf(Script.REFRESH));
             assertThat(far.refresh(exclusive(claim))).isInstanceOf(Response.Granted.class);
             assertThat(lostToo).isCompleted();
         }

@@ -117,7 +117,7 @@ class RedisScriptOrderIT extends WithAStore {
 
         queued(exclusive(key), "a.1");
 
-        long queueAtTheEnd = ttl.plusSeconds(59).toMillis();
+        long queueAtTheEnd = ttl.plusSeconds(30).toMillis();
         assertThat((Long) server.call("PTTL", state)).isGreaterThan(queueAtTheEnd);
     }
 

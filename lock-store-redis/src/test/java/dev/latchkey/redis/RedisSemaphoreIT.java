@@ -68,6 +68,12 @@ class RedisSemaphoreIT extends WithAStore {
     @Test
     void givenFourThreads_whenEachAcquiresAndReleases_thenOneCommandEach() throws Exception {
         int threads = 4;
+        // Else those who wait first would poll until the store has subscribed.
+        Permit all = acquired(semaphore(2), 2);
+        BackgroundCall<Permit> waiting = BackgroundCall.start(semaphore(2)::acquire);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
+        assertThat(all.release()).isTrue();
+        assertThat(waiting.result().release()).isTrue();
         run(threads, 5);
         keys.resetCommands();
 

@@ -89,7 +89,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
         long again = lock.fencingToken().orElseThrow();
         assertThat(again).isGreaterThan(token);
         String inbox = inbox();
-        Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
+        Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
         BackgroundCall<Boolean> wait = BackgroundCall.start(() -> rival.tryAcquire(TimeLimits.LIMIT));
         Awaitility.await()
                 .atMost(TimeLimits.LIMIT)
@@ -146,7 +146,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
 
         assertThat(rivals.forceRelease(RESOURCE, shown)).isTrue();
 
-        Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
+        Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
         assertThat(rival.tryAcquire()).isTrue();
         assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(used).isGreaterThan(token);
         Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !lock.tryAcquire());

@@ -2,12 +2,12 @@ package dev.latchkey.redis;
 
 import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisSentinel;
@@ -99,9 +99,10 @@ class RedisTopologyAccessIT {
                 useEverything(locks, () -> isSomebodyListening(servers.master()));
             }
             try (LockFactory locks = LockFactory.connect(servers.dsn())) {
-                assertThatThrownBy(() -> locks.createLock(RESOURCE).tryAcquire())
-                        .isInstanceOf(LockStorageException.class)
-                        .hasStackTraceContaining("NOAUTH");
+                Lock lock = locks.createLock(RESOURCE);
+                // Now and then, Lettuce says that it closed the connection, and not why.
+                Awaitility.await()
+                        .until(() -> failureWithout("s3cret", lock::tryAcquire), failure -> failure.contains("NOAUTH"));
             }
         }
     }
@@ -112,8 +113,9 @@ class RedisTopologyAccessIT {
             Rights.give(servers.master(), "app", "~* &* +@all");
             Rights.give(servers.replica(), "app", "~* &* +@all");
             String dsn = servers.dsn().replace("://", "://" + Rights.login("app") + "@");
+            String options = PatientDsn.redis("?sentinel-password=gu4rd");
 
-            try (LockFactory locks = LockFactory.connect(dsn.replace("#", "?sentinel-password=gu4rd#"))) {
+            try (LockFactory locks = LockFactory.connect(dsn.replace("#", options + "#"))) {
                 useEverything(locks, () -> isSomebodyListening(servers.master(), "lock:{" + RESOURCE + "}:q"));
                 servers.awaitInStep();
                 servers.master().kill();

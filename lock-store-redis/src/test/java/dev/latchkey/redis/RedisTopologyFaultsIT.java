@@ -7,6 +7,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
@@ -63,7 +64,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenReplicaIsInStep_whenTheMasterDies_thenHolderHoldsAndWaiterWaitsThere() throws Exception {
         try (RedisSentinel sentinel = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(sentinel.dsn())) {
+                LockFactory locks = LockFactory.connect(sentinel.dsn().replace("#", PatientDsn.redis("") + "#"))) {
             Lock holder = locks.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             long token = holder.fencingToken().orElseThrow();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
@@ -32,7 +33,7 @@ class RedisWaitersIT {
     void connect() {
         server = RedisServer.start();
         keys = new RedisKeys(server);
-        locks = LockFactory.connect(server.dsn());
+        locks = LockFactory.connect(PatientDsn.redis(server.dsn()));
         Lock warmUp = locks.createLock(RESOURCE, TTL);
         assertThat(warmUp.tryAcquire() && warmUp.release()).isTrue();
     }

@@ -2,6 +2,7 @@ package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,8 +59,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
 
     private static boolean serves(ZooKeeperServer server) {
-        String state = server.command("srvr");
-        return state.contains("Mode: leader") || state.contains("Mode: follower");
+        try {
+            String state = server.command("srvr");
+            return state.contains("Mode: leader") || state.contains("Mode: follower");
+        } catch (UncheckedIOException notYet) {
+            return false;
+        }
     }
 
     /**

@@ -58,6 +58,7 @@ public interface CrashContract extends ProcessesContract {
         assertThat(holder.tryAcquire()).isTrue();
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock waiter = other.lock(fixture.resource(), LONG_TTL);
+            waitInVain(waiter);
             Reply waiting = waiter.startAcquire(LONG_WAIT);
             waiting.awaitWaiting();
 
@@ -67,6 +68,11 @@ public interface CrashContract extends ProcessesContract {
             assertThat(waiter.isAcquired()).isTrue();
             assertThat(fixture.lock().tryAcquire()).isFalse();
         }
+    }
+
+    /** A process that has just started is parked also while it connects and loads classes, which is no wait for a release. */
+    private static void waitInVain(RemoteLock waiter) {
+        assertThat(waiter.startAcquire(Duration.ofMillis(50)).isYes()).isFalse();
     }
 
     @Test
@@ -196,7 +202,9 @@ public interface CrashContract extends ProcessesContract {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
         try (SecondProcess other = SecondProcess.connect(dsn())) {
-            Reply waiting = other.lock(fixture.resource(), LONG_TTL).startAcquire(LONG_WAIT);
+            RemoteLock waiter = other.lock(fixture.resource(), LONG_TTL);
+            waitInVain(waiter);
+            Reply waiting = waiter.startAcquire(LONG_WAIT);
             waiting.awaitWaiting();
             freezeWaiter(other);
             other.thaw();

@@ -151,7 +151,8 @@ public interface LeaderElectionContract extends StoreContract {
             return;
         }
         CompletableFuture<Long> returned = new CompletableFuture<>();
-        try (Candidates candidates = new Candidates(fixture.resource(), workingTtl())) {
+        // The callback has a quarter of it to return.
+        try (Candidates candidates = new Candidates(fixture.resource(), TimeLimits.ttl(Duration.ofSeconds(8)))) {
             FaultyStore failing = new FaultyStore(fixture.store());
             LeaderElection ann = candidates.stand(failing, "ann", term -> {
                 while (term.lasts()) {

@@ -28,7 +28,7 @@ public interface LeaseRefreshContract extends StoreContract {
             holder.refresh();
         }
 
-        holder.refresh(shortTtl());
+        LeaseContract.shorten(holder, shortTtl());
 
         assertThat(expiredWhenRivalGotIn.result()).isTrue();
     }

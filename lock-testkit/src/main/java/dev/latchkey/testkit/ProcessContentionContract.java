@@ -80,7 +80,7 @@ public interface ProcessContentionContract extends ProcessesContract {
             List<SecondProcess> killed = processes.subList(2, processes.size());
             for (SecondProcess victim : killed) {
                 long killAt = tally.number() + ThreadLocalRandom.current().nextInt(1, holdsPerProcess() / 3);
-                awaitNumber(tally, killAt);
+                awaitNumber(tally, killAt, replies.subList(0, 2));
                 victim.kill();
             }
 
@@ -101,11 +101,12 @@ public interface ProcessContentionContract extends ProcessesContract {
         assertThat(fixture.lock().tryAcquire(crashTtl().multipliedBy(5))).isTrue();
     }
 
-    private static void awaitNumber(Tally tally, long number) {
+    /** Returns also once nobody will get there, since this thread stood still meanwhile. */
+    private static void awaitNumber(Tally tally, long number, List<Reply> survivors) {
         Awaitility.await("the number to reach " + number)
                 .pollInterval(Duration.ofMillis(1))
                 .atMost(SecondProcess.LIMIT)
-                .until(() -> tally.number() >= number);
+                .until(() -> tally.number() >= number || survivors.stream().allMatch(Reply::isDone));
     }
 
     private static long lastNumber(Tally tally) throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.semaphore.Permit;
 import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.SemaphoreStore;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,8 @@ public interface SemaphoreCrashContract extends SemaphoreContract, ProcessesCont
         Semaphore semaphore = Semaphores.of(fixture, 3);
         Permit kept = semaphore.acquire(1);
         try (SecondProcess other = SecondProcess.connect(dsn())) {
-            assertThat(other.semaphore(fixture.resource(), 3, workingTtl()).tryAcquire(2))
+            Duration ttl = TimeLimits.ttl(Duration.ofSeconds(8));
+            assertThat(other.semaphore(fixture.resource(), 3, ttl).tryAcquire(2))
                     .isTrue();
             assertThat(semaphore.available()).isZero();
 

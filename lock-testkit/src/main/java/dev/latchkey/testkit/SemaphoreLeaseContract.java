@@ -63,7 +63,11 @@ public interface SemaphoreLeaseContract extends StoreContract {
         Permit permit = Semaphores.acquired(semaphore, 1);
         assertThat(permit.refresh(LONG_TTL.multipliedBy(2)).remainingLifetime()).isGreaterThan(LONG_TTL);
 
-        Permit unused = permit.refresh(shortTtl());
+        try {
+            Permit unused = permit.refresh(shortTtl());
+        } catch (LockLostException e) {
+            // The answer came later than that, which has ended the lease as well.
+        }
 
         assertThat(permit.remainingLifetime()).isLessThanOrEqualTo(shortTtl());
         assertThat(semaphore.acquire(1, TimeLimits.LIMIT).release()).isTrue();

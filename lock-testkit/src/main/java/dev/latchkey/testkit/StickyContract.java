@@ -203,7 +203,7 @@ public interface StickyContract extends StickyKeyContract, StickyRivalContract {
         assertThat(lock.tryAcquire()).isTrue();
         assertThat(fixture.lock().tryAcquire()).isFalse();
         assertThat(lock.release()).isTrue();
-        assertThat(store.holders(fixture.resource())).isEmpty();
+        awaitNobodyHolds(fixture);
 
         assertThat(usedToken(lock)).isPositive();
 

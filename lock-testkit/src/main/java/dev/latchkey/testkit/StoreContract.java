@@ -75,7 +75,7 @@ public interface StoreContract {
      * Returns how long it may take from a release to the grant of the next waiter. A store that queues waiters or tells them
      * claims to push: it is late if the waiter would have had to look by itself.
      *
-     * @return 1 s on an idle machine if the store claims to push, else as long as anything may take, unless overridden
+     * @return 4 s if the store claims to push, else as long as anything may take, unless overridden
      */
     default Duration wakeUpLimit() {
         boolean pushes = store().capability(BlockingStore.class).isPresent()

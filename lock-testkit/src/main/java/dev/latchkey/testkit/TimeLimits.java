@@ -37,13 +37,11 @@ public final class TimeLimits {
     }
 
     /**
-     * Returns how long a waiter that the store wakes may take to notice, from the release to the grant: 1 s on an idle machine.
-     * However busy the machine is, it stays below the 5 s after which such a waiter would look by itself.
-     *
-     * @return between 1 and 4 s
+     * Returns how long a waiter that the store wakes may take to notice, from the release to the grant: less than the 5 s after
+     * which such a waiter would look by itself, and with as much room as that leaves to a busy machine.
      */
     static Duration untilWoken() {
-        return times(Duration.ofSeconds(1), Math.min(Math.max(FACTOR, factor()), LONGEST_TTL_FACTOR));
+        return Duration.ofSeconds(4);
     }
 
     /**

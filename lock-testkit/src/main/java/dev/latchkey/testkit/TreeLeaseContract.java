@@ -47,7 +47,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     @Tag("slow")
     default void givenEditorDied_whenItsLeaseIsOver_thenOthersMayLock(Fixture fixture) throws InterruptedException {
-        TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
+        TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
         dead.acquire(TreeRequest.exclusive("root"));
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
 
@@ -77,7 +77,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     @Tag("slow")
     default void givenLost_whenPushed_thenRecordedAndTold(Fixture fixture) {
-        TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
+        TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
         author.acquire(TreeRequest.exclusive("child1"));
         await().atMost(TimeLimits.LIMIT).until(() -> author.held().isEmpty());
 

@@ -54,7 +54,7 @@ import org.junit.jupiter.api.Test;
 /** Members that fail, hang, forget, answer late, or were held by a rival in part. */
 class CombinedFaultsTest {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final List<InMemoryStore> memories =
             Stream.generate(InMemoryStore::new).limit(3).toList();
@@ -194,21 +194,24 @@ class CombinedFaultsTest {
         members.get(0).next(SAVE, Fault.pausedAfter(pause));
         Pause other = new Pause();
         members.get(1).next(SAVE, Fault.pausedAfter(other));
+        try (CombinedStore impatient = new CombinedStore(members, new ConsensusStrategy(), Duration.ofSeconds(2))) {
+            assertThatExceptionOfType(LockStorageException.class)
+                    .isThrownBy(() -> impatient.save(exclusive(key)))
+                    .withMessageContaining("2 did not answer");
 
-        assertThatExceptionOfType(LockStorageException.class)
-                .isThrownBy(() -> store.save(exclusive(key)))
-                .withMessageContaining("2 did not answer");
-
-        pause.end();
-        other.end();
-        await().until(() ->
-                memories.stream().allMatch(memory -> memory.find(key).isEmpty()));
+            pause.end();
+            other.end();
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.find(key).isEmpty()));
+        }
     }
 
     /** F7: it had dropped what was held before. */
     @Test
     void givenTwoReaders_whenOnePromotes_thenRefusedAndNothingIsDropped() {
         Response reader = store.save(shared(key));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         granted(memories.get(0).save(shared(rival)));
         granted(memories.get(1).save(shared(rival)));
 
@@ -328,7 +331,8 @@ class CombinedFaultsTest {
         Pause pause = new Pause();
         members.forEach(member -> member.next(SAVE, Fault.pausedAfter(pause)));
         BackgroundCall<Response> demotion = BackgroundCall.start(() -> store.save(shared(holding(key, saved))));
-        pause.awaitReached();
+        // At a member that has not been asked yet the refresh would be the first.
+        await().until(() -> members.stream().allMatch(member -> saves(member) >= 2));
         BackgroundCall<Response> refresh = BackgroundCall.start(() -> store.refresh(exclusive(holding(key, saved))));
         refresh.awaitWaiting();
 
@@ -339,6 +343,10 @@ class CombinedFaultsTest {
         assertThat(granted(store.refresh(shared(holding(key, demotion.result()))))
                         .mode())
                 .isEqualTo(LockMode.SHARED);
+    }
+
+    private static long saves(FaultyStore member) {
+        return member.operations().stream().filter(SAVE::equals).count();
     }
 
     @Test

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
  */
 class CombinedLateRequestsTest {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final Duration SHORT = Duration.ofMillis(200);
 
     private final List<InMemoryStore> memories =

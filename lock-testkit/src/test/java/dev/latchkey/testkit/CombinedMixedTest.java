@@ -35,6 +35,9 @@ class CombinedMixedTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
+    /** Of a lease that is not over before it is renewed. */
+    private static final Duration FIRST = Duration.ofSeconds(5);
+
     private final Sessions one = new Sessions(new InMemoryStore());
     private final Sessions other = new Sessions(new InMemoryStore());
     private final InMemoryStore memory = new InMemoryStore();
@@ -119,11 +122,12 @@ class CombinedMixedTest {
     }
 
     @Test
+    @Tag("slow")
     void givenALeaseIsRenewed_whenTheFirstIsOver_thenHeldStill() {
-        Response.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
+        Response.Granted saved = granted(store.save(exclusive(key, FIRST)));
         granted(store.refresh(exclusive(holding(key, saved), TTL)));
         Key shorter = Key.of("y");
-        granted(store.save(exclusive(shorter, Duration.ofMillis(400))));
+        granted(store.save(exclusive(shorter, FIRST.plusMillis(500))));
 
         await().until(() -> one.find(shorter).isEmpty());
 
@@ -133,12 +137,13 @@ class CombinedMixedTest {
 
     /** Its key was given to somebody who uses the same members through another combined store: that is not told of it. */
     @Test
+    @Tag("slow")
     void givenRenewedThroughAnotherStore_whenTheFirstLeaseIsOver_thenHeldStill() {
         try (CombinedStore there = new CombinedStore(List.of(one, other, leases), new ConsensusStrategy())) {
-            Key held = holding(key, granted(store.save(exclusive(key, Duration.ofMillis(300)))));
+            Key held = holding(key, granted(store.save(exclusive(key, FIRST))));
             granted(there.refresh(exclusive(held, TTL)));
             Key shorter = Key.of("y");
-            granted(store.save(exclusive(shorter, Duration.ofMillis(400))));
+            granted(store.save(exclusive(shorter, FIRST.plusMillis(500))));
 
             await().until(() -> one.find(shorter).isEmpty());
 

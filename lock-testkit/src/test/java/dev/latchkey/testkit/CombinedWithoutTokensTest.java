@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  */
 class CombinedWithoutTokensTest {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final List<InMemoryStore> memories =
             Stream.generate(InMemoryStore::new).limit(3).toList();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class LateRequestsTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
-    private static final Duration SHORT = Duration.ofMillis(400);
+    private static final Duration SHORT = TimeLimits.ttl(Duration.ofMillis(400));
 
     private final InMemoryStore memory = new InMemoryStore();
     private final FaultyStore store = new FaultyStore(memory);
@@ -262,6 +262,7 @@ class LateRequestsTest {
 
     /** What writes the log may be stuck. */
     @Test
+    @Tag("slow")
     void givenTheLogIsStuck_whenARenewalFails_thenOthersAreRenewedAllTheSame() throws Exception {
         PrintStream before = System.err;
         Pause stuck = new Pause();
@@ -280,10 +281,12 @@ class LateRequestsTest {
             assertThat(first.tryAcquire()).isTrue();
             stuck.awaitReached();
             store.forgetCalls();
-            Lock other = locks.lock("y").ttl(SHORT).autoRefresh().create();
+            // Renewed in time also where the renewer does not run for two seconds.
+            Lock other =
+                    locks.lock("y").ttl(Duration.ofSeconds(5)).autoRefresh().create();
             assertThat(other.tryAcquire()).isTrue();
 
-            await().until(() -> other.isExpired() || renewals("y") > 6);
+            await().until(() -> other.isExpired() || renewals("y") >= 2);
 
             assertThat(other.isExpired()).isFalse();
         } finally {

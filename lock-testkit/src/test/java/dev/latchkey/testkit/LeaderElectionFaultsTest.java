@@ -46,7 +46,8 @@ class LeaderElectionFaultsTest {
     private static final String NAME = "dispatcher";
     private static final Duration FIRST = Duration.ofMillis(10);
 
-    private final FaultyStore store = new FaultyStore(new InMemoryStore());
+    private final InMemoryStore memory = new InMemoryStore();
+    private final FaultyStore store = new FaultyStore(memory);
     private final LockFactory locks = new LockFactory(store);
     private final LockFactory others = new LockFactory(store);
     private final BlockingQueue<Term> terms = new LinkedBlockingQueue<>();
@@ -375,7 +376,8 @@ class LeaderElectionFaultsTest {
     @Test
     void givenASessionStoreThatTellsNothing_whenTheHoldIsRemovedByAnother_thenTheTermEnds() throws Exception {
         Removable removable = new Removable();
-        Duration ttl = TimeLimits.ttl(Duration.ofMillis(600));
+        // It is looked at every second, and may be so a few seconds late.
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(6));
         try (LockFactory removing = new LockFactory(removable);
                 LeaderElection election = builder(removing).ttl(ttl).start()) {
             Term term = nextTerm();
@@ -462,7 +464,8 @@ class LeaderElectionFaultsTest {
             for (int i = 1; i <= 3; i++) {
                 elections.add(builder(i % 2 == 0 ? others : locks).start());
                 int standing = i;
-                await().until(() -> store.operations().size() == standing);
+                await().until(() ->
+                        memory.holders(NAME).size() + memory.waiters(NAME).size() == standing);
             }
             Term first = nextTerm();
             store.forgetCalls();

@@ -160,7 +160,7 @@ class SharedEditorsTest {
     void givenEditorsWithoutRenewal_whenTheApplicationDropsThemWhileTheyHold_thenTheyDoNotFillTheMemory() {
         try (TreeLocks brief = TreeLocks.of(store, "brief")
                 .withoutStateRule()
-                .ttl(Duration.ofSeconds(1))
+                .ttl(Duration.ofSeconds(5))
                 .create()) {
             TreeEditor last = acquireAndDrop(brief, 3_000);
             await().atMost(LIMIT).until(() -> last.held().isEmpty());

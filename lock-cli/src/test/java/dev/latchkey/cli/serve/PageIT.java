@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.cli.PlentyStore;
 import dev.latchkey.servers.Browser;
+import dev.latchkey.testkit.ServerAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +51,11 @@ class PageIT {
     }
 
     private ServedStore show(PlentyStore store, boolean allowBreak) throws Exception {
-        ServedStore served = serve(store, Optional.empty(), allowBreak, 0);
+        return show(store, allowBreak, 0);
+    }
+
+    private ServedStore show(PlentyStore store, boolean allowBreak, int port) throws Exception {
+        ServedStore served = serve(store, Optional.empty(), allowBreak, port);
         browser().open(served.url());
         browser().awaitTrue(STATE + " === 'live'");
         return served;
@@ -182,8 +187,9 @@ class PageIT {
 
     @Test
     void givenServerGone_whenItIsBack_thenBothAreShown() throws Exception {
-        ServedStore first = show(PlentyStore.of(3), false);
-        int port = first.port();
+        // One that nobody else is given while it is away.
+        int port = ServerAddress.unused().port();
+        ServedStore first = show(PlentyStore.of(3), false, port);
         first.close();
         open.clear();
 
