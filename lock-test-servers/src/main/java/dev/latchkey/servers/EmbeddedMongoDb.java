@@ -19,12 +19,8 @@ final class EmbeddedMongoDb {
     static final String REPLICA_SET = "--replSet";
     static final String ROUTER = "--router";
 
-    /**
-     * A connection that waits for changes occupies a thread, and those that share the thread wait as well. Connections are
-     * dealt to the threads in turn: there are so many that few are dealt twice. Each begins with its first connection, and
-     * costs two open files and about 20 KB before that.
-     */
-    private static final int THREADS = 1_000;
+    /** A connection that waits for changes occupies a thread. */
+    private static final int THREADS = 100;
 
     private EmbeddedMongoDb() {}
 
