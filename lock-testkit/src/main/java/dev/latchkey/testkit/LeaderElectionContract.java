@@ -151,15 +151,18 @@ public interface LeaderElectionContract extends StoreContract {
             return;
         }
         CompletableFuture<Long> returned = new CompletableFuture<>();
-        // The callback has a quarter of it to return.
-        try (Candidates candidates = new Candidates(fixture.resource(), TimeLimits.ttl(Duration.ofSeconds(8)))) {
+        Duration ttl = workingTtl().multipliedBy(2);
+        // The callback has a quarter of it to return, and who led pauses for longer, so that the other comes first.
+        Duration pause = ttl.dividedBy(4).plus(Candidates.PAUSE);
+        try (Candidates candidates = new Candidates(fixture.resource(), ttl)) {
             FaultyStore failing = new FaultyStore(fixture.store());
-            LeaderElection ann = candidates.stand(failing, "ann", term -> {
+            LeaderElection.Builder standing = candidates.builder(failing, "ann", term -> {
                 while (term.lasts()) {
                     awaitInterrupt();
                 }
                 returned.complete(System.nanoTime());
             });
+            LeaderElection ann = candidates.stand(standing.backoff(pause, pause), "ann");
             Belief first = candidates.awaitTermAfter(0);
             candidates.stand(fixture.store(), "bob");
 
