@@ -208,28 +208,11 @@ public interface LeaseContract extends StoreContract {
     private Lock expired(Fixture fixture) {
         Lock lock = fixture.lock(workingTtl());
         assertThat(lock.tryAcquire()).isTrue();
-        shorten(lock, shortTtl());
+        Leases.shorten(lock, shortTtl());
         Awaitility.await("the lease to end")
                 .pollInterval(Duration.ofMillis(5))
                 .atMost(TimeLimits.LIMIT)
                 .until(lock::isExpired);
         return lock;
-    }
-
-    /**
-     * Has a lease end soon. An answer that comes later than that has ended it as well.
-     *
-     * @param lock held
-     * @param ttl how long the lease lasts from now on
-     */
-    static void shorten(Lock lock, Duration ttl) {
-        long start = System.nanoTime();
-        try {
-            lock.refresh(ttl);
-        } catch (LockLostException e) {
-            if (System.nanoTime() - start < ttl.toNanos()) {
-                throw e;
-            }
-        }
     }
 }

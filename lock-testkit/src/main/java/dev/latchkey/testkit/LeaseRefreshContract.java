@@ -28,7 +28,7 @@ public interface LeaseRefreshContract extends StoreContract {
             holder.refresh();
         }
 
-        LeaseContract.shorten(holder, shortTtl());
+        Leases.shorten(holder, shortTtl());
 
         assertThat(expiredWhenRivalGotIn.result()).isTrue();
     }

@@ -1,0 +1,23 @@
+package dev.latchkey.testkit;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockLostException;
+import java.time.Duration;
+
+/** Leases that are changed on a machine that may be busy. */
+final class Leases {
+
+    private Leases() {}
+
+    /** Has a lease end soon. An answer that comes later than that has ended it as well. */
+    static void shorten(Lock lock, Duration ttl) {
+        long start = System.nanoTime();
+        try {
+            lock.refresh(ttl);
+        } catch (LockLostException e) {
+            if (System.nanoTime() - start < ttl.toNanos()) {
+                throw e;
+            }
+        }
+    }
+}
