@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GroupProbe implements AutoCloseable {
 
-    /** Long enough for a dead process to be noticed, but on a busy machine. */
+    /** Long enough for a dead process to be noticed, except on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
     /** How much later than the probe's end the signal may arrive here: QUIT comes through a log, on a busy machine. */
