@@ -178,7 +178,9 @@ class SecretsIT {
         StringBuilder events = new StringBuilder();
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
             while (!events.toString().contains("orders")) {
-                events.append(lines.readLine()).append('\n');
+                String line = lines.readLine();
+                assertThat(line).as("after %s", events).isNotNull();
+                events.append(line).append('\n');
             }
         }
         return events.toString();

@@ -67,9 +67,9 @@ abstract class CuratorMutexContract extends TestInterProcessMutexBase {
     @Override
     public void testKilledSession() throws Exception {
         InterProcessLocks unrenewed =
-                new InterProcessLocks(path -> locks.lock(path).ttl(TimeLimits.ttl(Duration.ofSeconds(1))));
+                new InterProcessLocks(path -> locks.lock(path).ttl(TimeLimits.ttl(Duration.ofSeconds(3))));
         InterProcessLock first = unrenewed.mutex(LOCK_BASE_PATH);
-        InterProcessLock second = unrenewed.mutex(LOCK_BASE_PATH);
+        InterProcessLock second = new InterProcessLocks(locks).mutex(LOCK_BASE_PATH);
         first.acquire();
         assertThat(second.acquire(0, TimeUnit.MILLISECONDS)).isFalse();
 

@@ -82,7 +82,7 @@ abstract class LockProviderContract {
     void givenALockIsNeverUnlocked_whenItsLongestTimeIsOver_thenAnotherProcessGetsIt() {
         Duration atMost = Duration.ofMillis(300);
         long start = System.nanoTime();
-        SimpleLock overrun = locked(provider, atMost, Duration.ZERO);
+        SimpleLock overrun = lockedShortly(atMost);
 
         SimpleLock next = awaitLock(other);
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(atMost);
@@ -96,15 +96,16 @@ abstract class LockProviderContract {
 
     @Test
     void givenAShortestTime_whenTheLockIsUnlockedSooner_thenItIsKeptUntilThen() {
-        Duration atLeast = Duration.ofMillis(1_500);
-        Duration most = atLeast.plusMillis(400);
+        Duration atLeast = Duration.ofMillis(1_100);
+        Duration most = Duration.ofSeconds(2);
         Duration kept = most;
-        // A machine that stands still makes one of them longer, but not all.
-        for (int i = 0; i < 3 && kept.compareTo(most) >= 0; i++) {
+        // A busy machine makes some of them longer, but not all.
+        for (int i = 0; i < 10 && kept.compareTo(most) >= 0; i++) {
             long start = System.nanoTime();
             locked(provider, LONG, atLeast).unlock();
-            awaitLock(other).unlock();
+            SimpleLock next = awaitLock(other);
             kept = Duration.ofNanos(System.nanoTime() - start);
+            next.unlock();
             assertThat(kept).isGreaterThanOrEqualTo(atLeast);
         }
 
@@ -148,8 +149,8 @@ abstract class LockProviderContract {
 
     @Test
     void givenALockOfTwoMilliseconds_whenTheyAreOver_thenItIsNotExtendedAndIsFree() {
+        SimpleLock lock = lockedShortly(Duration.ofMillis(2));
         long start = System.nanoTime();
-        SimpleLock lock = locked(provider, Duration.ofMillis(2), Duration.ZERO);
         awaitOver(start, Duration.ofMillis(4));
 
         assertThat(lock.extend(LONG, Duration.ZERO)).isEmpty();
@@ -231,6 +232,15 @@ abstract class LockProviderContract {
 
     private SimpleLock locked(LockProvider of, Duration atMost, Duration atLeast) {
         return of.lock(configuration(atMost, atLeast)).orElseThrow();
+    }
+
+    /** On a busy machine, it may be over before the store has answered. */
+    private SimpleLock lockedShortly(Duration atMost) {
+        return Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .pollDelay(Duration.ZERO)
+                .until(() -> provider.lock(configuration(atMost, Duration.ZERO)), Optional::isPresent)
+                .orElseThrow();
     }
 
     private SimpleLock awaitLock(LockProvider of) {

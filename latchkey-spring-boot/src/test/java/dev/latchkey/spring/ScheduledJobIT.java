@@ -53,6 +53,9 @@ class ScheduledJobIT {
 
     private static final String CLOCK = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+    /** Who has run, while nobody else can have the lock yet. */
+    private static final String HOLDER = "SELECT pid FROM run WHERE at + " + MIN_HOLD_MILLIS + " > (" + CLOCK + ")";
+
     @TempDir
     private Path directory = Path.of("");
 
@@ -75,11 +78,9 @@ class ScheduledJobIT {
             statement.execute("CREATE TABLE attempt (began bigint, ended bigint, pid bigint)");
             start();
             awaitRuns(statement, 1);
-            AppProcess killed = bystander(statement);
-            killed.kill();
+            frozenBystander(statement).kill();
             awaitRuns(statement, TICKS / 3);
-            AppProcess frozen = bystander(statement);
-            frozen.freeze();
+            AppProcess frozen = frozenBystander(statement);
             awaitRuns(statement, 2 * TICKS / 3);
             awaitNextRun(statement);
             frozen.thaw();
@@ -108,13 +109,24 @@ class ScheduledJobIT {
         processes.forEach(process -> process.awaitLine("ready "));
     }
 
-    /** One that has not just run: right after a run of another it holds nothing, and does not for some time. */
-    private AppProcess bystander(Statement statement) throws Exception {
-        long ran = awaitNextRun(statement);
-        return processes.stream()
-                .filter(process -> process.isAlive() && process.pid() != ran)
-                .reduce((first, second) -> second)
-                .orElseThrow();
+    /**
+     * One that holds nothing: it was frozen while the min hold of another was not over. Else it might have been granted the lock,
+     * and have told nobody yet.
+     */
+    private AppProcess frozenBystander(Statement statement) throws Exception {
+        for (int i = 0; i < 100; i++) {
+            long ran = awaitNextRun(statement);
+            AppProcess bystander = processes.stream()
+                    .filter(process -> process.isAlive() && process.pid() != ran)
+                    .reduce((first, second) -> second)
+                    .orElseThrow();
+            bystander.freeze();
+            if (numbers(statement, HOLDER).contains(ran)) {
+                return bystander;
+            }
+            bystander.thaw();
+        }
+        throw new AssertionError("each was frozen too late");
     }
 
     private static long awaitNextRun(Statement statement) throws Exception {

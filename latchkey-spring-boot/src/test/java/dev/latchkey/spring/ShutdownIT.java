@@ -194,6 +194,7 @@ class ShutdownIT {
             // The hook of a factory that is not left to the application would have released it by now.
             var lock = CurrentLock.get();
             Awaitility.await()
+                    .atMost(SecondProcess.LIMIT)
                     .failFast("lost while it worked", lock::isLost)
                     .during(Duration.ofMillis(500))
                     .until(() -> !lock.isLost());

@@ -76,8 +76,15 @@ final class GroupProbe implements AutoCloseable {
         if (present == null) {
             return false;
         }
+        long latest = System.nanoTime() + LATEST_NANOS;
         boolean hasEnded = present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS);
-        boolean got = hasEnded ? hasEndedOf(signalled, present) : PendingSignals.contain(present, signalled.signal());
+        ProcessStatus status = ProcessStatus.of(present.pid());
+        // It may be about to end of the signal, which is then not pending any more.
+        while (!hasEnded && status.isRunningOrEnded() && System.nanoTime() - latest < 0) {
+            hasEnded = present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS);
+            status = ProcessStatus.of(present.pid());
+        }
+        boolean got = hasEnded ? hasEndedOf(signalled, present) : status.isPending(signalled.signal());
         if (hasEnded || got) {
             close();
             start();

@@ -107,14 +107,14 @@ class LockHandoverIT extends CliFixture {
         assertThat(free.exitCode()).isZero();
         assertThat(free.out()).isEqualTo("x: free\n");
 
-        var reader = cli.start("run", "-s", "x", "-c", ": >$T/reading; sleep 60");
+        var reader = cli.start("run", "-s", "x", "-c", ": >$T/reading; " + Cli.until("never"));
         cli.awaitFile("reading");
         assertThat(cli.run("status", "x").exitCode()).isEqualTo(75);
         assertThat(cli.run("status", "-s", "x").exitCode()).isZero();
         reader.signal("KILL");
         int unused = reader.exitCode();
 
-        var writer = cli.start("run", "x", "-c", ": >$T/writing; sleep 60");
+        var writer = cli.start("run", "x", "-c", ": >$T/writing; " + Cli.until("never"));
         cli.awaitFile("writing");
         var held = cli.run("status", "x");
         assertThat(held.exitCode()).isEqualTo(75);

@@ -119,7 +119,7 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenSharedHolder_whenShared_thenBoth() {
-        cli.start("run", "-s", "x", "-c", ": >$T/ready; sleep 60");
+        cli.start("run", "-s", "x", "-c", ": >$T/ready; " + Cli.until("never"));
         cli.awaitFile("ready");
 
         assertThat(cli.run("run", "-n", "-s", "x", "--", "true").exitCode()).isZero();
@@ -170,9 +170,9 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenAllPermitsAreHeld_whenTheirRunnersAreKilled_thenTheNextOneRunsWhenTheLeasesEnd() {
-        List<String> run = List.of("run", "--store", cli.database(), "--permits", "2", "--ttl", Cli.ttl(2), "x");
+        List<String> run = List.of("run", "--store", cli.database(), "--permits", "2", "--ttl", Cli.ttl(5), "x");
         var killed = IntStream.range(0, 2)
-                .mapToObj(i -> cli.start(Cli.command(with(run, "-c", "echo $$ >$T/" + i + "; exec sleep 60")), ""))
+                .mapToObj(i -> cli.start(Cli.command(with(run, "-c", "echo $$ >$T/" + i + "; exec sleep 600")), ""))
                 .toList();
         await().atMost(Cli.PATIENCE)
                 .until(() -> cli.read("0").endsWith("\n") && cli.read("1").endsWith("\n"));
@@ -201,7 +201,7 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenRunnerKilled_whenChildLives_thenLockIsFree() {
-        var run = cli.start("run", "x", "-c", "echo $$ >$T/pid; exec sleep 60");
+        var run = cli.start("run", "x", "-c", "echo $$ >$T/pid; exec sleep 600");
         await().atMost(Cli.PATIENCE).until(() -> cli.read("pid").endsWith("\n"));
         ProcessHandle child =
                 ProcessHandle.of(Long.parseLong(cli.read("pid").strip())).orElseThrow();
@@ -271,7 +271,7 @@ class LockRunIT extends CliFixture {
     }
 
     private Cli.Running holder() {
-        var holder = cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
+        var holder = cli.start("run", "x", "-c", ": >$T/ready; " + Cli.until("never"));
         cli.awaitFile("ready");
         return holder;
     }

@@ -70,7 +70,7 @@ class LockRunLossIT extends CliFixture {
 
     @Test
     void givenShortLease_whenAutoRefresh_thenHeldAsLongAsTheChildRuns() {
-        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(1), "x", "--", "sleep", Cli.seconds(3));
+        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(4), "x", "--", "sleep", Cli.seconds(6));
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err()).isEmpty();

@@ -91,7 +91,7 @@ class LockRunSignalsIT extends CliFixture {
     @Test
     @EnabledOnOs(OS.LINUX)
     void givenTheProbeWasEndedEarlier_whenTerm_thenChildGetsIt() {
-        var run = cli.start("run", "x", "-c", NOTING);
+        var run = cli.start("run", "--kill-after=5m", "x", "-c", NOTING);
         cli.awaitFile("ready");
         await().atMost(Cli.PATIENCE).until(() -> probe(run).isPresent());
         ProcessHandle probe = probe(run).orElseThrow();
@@ -113,11 +113,15 @@ class LockRunSignalsIT extends CliFixture {
     @EnabledOnOs(OS.LINUX)
     void givenTheProbeIsSlowToDie_whenTheGroupGetsTerm_thenChildGetsItOnce() {
         List<String> command = new ArrayList<>(List.of("setsid"));
-        command.addAll(Cli.command("run", "--verbose", "x", "-c", NOTING));
+        command.addAll(Cli.command("run", "--verbose", "--kill-after=5m", "x", "-c", NOTING));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
         await().atMost(Cli.PATIENCE).until(() -> probe(run).isPresent());
-        Cli.signal("STOP", probe(run).orElseThrow().pid());
+        long probe = probe(run).orElseThrow().pid();
+        Cli.signal("STOP", probe);
+        // Before that, it would still die of TERM.
+        Path status = Path.of("/proc", Long.toString(probe), "status");
+        await().atMost(Cli.PATIENCE).until(() -> Files.readString(status).contains("\nState:\tT"));
 
         Cli.signal("TERM", -run.process().pid());
         run.awaitErr("got TERM");
@@ -141,7 +145,7 @@ class LockRunSignalsIT extends CliFixture {
                 "run",
                 "x",
                 "-c",
-                "(sleep 60 >/dev/null 2>&1 & echo $! >$T/pid); : >$T/ready; while :; do sleep 0.05; done");
+                "(sleep 600 >/dev/null 2>&1 & echo $! >$T/pid); : >$T/ready; while :; do sleep 0.05; done");
         cli.awaitFile("ready");
 
         run.signal("TERM");
@@ -173,7 +177,7 @@ class LockRunSignalsIT extends CliFixture {
     /** The JVM of Java 17 blocks QUIT in what it starts; a shell with traps would not show that. */
     @Test
     void givenChildWithoutTraps_whenQuit_thenItEndsOfIt() {
-        var run = cli.start("run", "x", "-c", "ulimit -c 0; : >$T/ready; exec sleep 60");
+        var run = cli.start("run", "x", "-c", "ulimit -c 0; : >$T/ready; exec sleep 600");
         cli.awaitFile("ready");
 
         run.signal("QUIT");
@@ -256,7 +260,8 @@ class LockRunSignalsIT extends CliFixture {
 
     @Test
     void givenChildThatIgnoresTerm_whenSecondTerm_thenKilled() {
-        var run = cli.start("run", "--verbose", "--kill-after", "1h", "x", "-c", "trap '' TERM; : >$T/ready; sleep 60");
+        var run =
+                cli.start("run", "--verbose", "--kill-after", "1h", "x", "-c", "trap '' TERM; : >$T/ready; sleep 600");
         cli.awaitFile("ready");
 
         run.signal("TERM");
@@ -272,7 +277,7 @@ class LockRunSignalsIT extends CliFixture {
     @Test
     @EnabledOnOs(OS.LINUX)
     void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce() {
-        List<String> command = new ArrayList<>(List.of("timeout", "30"));
+        List<String> command = new ArrayList<>(List.of("timeout", "300"));
         command.addAll(Cli.command("run", "x", "-c", NOTING));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
@@ -382,7 +387,7 @@ class LockRunSignalsIT extends CliFixture {
     @Test
     @EnabledOnOs(OS.LINUX)
     void givenTerminal_whenRunnerAloneIsSignalled_thenChildGetsItOnce() {
-        var run = cli.startInTerminal("run", "x", "-c", NOTING);
+        var run = cli.startInTerminal("run", "--kill-after=5m", "x", "-c", NOTING);
         cli.awaitFile("ready");
 
         Cli.signal("INT", Long.parseLong(cli.read("runner").strip()));
@@ -396,7 +401,7 @@ class LockRunSignalsIT extends CliFixture {
     @Test
     @EnabledOnOs(OS.LINUX)
     void givenTerminal_whenCtrlCWhileWaiting_thenAborted() {
-        cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
+        cli.start("run", "x", "-c", ": >$T/ready; " + Cli.until("never"));
         cli.awaitFile("ready");
         var waiting = cli.startInTerminal("run", "--verbose", "x", "--", "true");
         await().atMost(Cli.PATIENCE).until(() -> waiting.out().contains("acquiring"));

@@ -34,7 +34,7 @@ class LockStuckOutputIT extends CliFixture {
     @Test
     void givenHeld_whenLost_thenSaidAndEnded() {
         var stuck = startIntoAFullPipe(
-                "acquire", "--verbose", "--hold", "--ttl", Cli.ttl(2), "--store", cli.database(), "x");
+                "acquire", "--verbose", "--hold", "--ttl", Cli.ttl(5), "--store", cli.database(), "x");
         stuck.awaitErr("acquired");
 
         Cli.signal("STOP", pid());

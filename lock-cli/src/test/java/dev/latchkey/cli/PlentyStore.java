@@ -251,7 +251,12 @@ public final class PlentyStore
     }
 
     private void answer() {
-        LockSupport.parkNanos(delay.toNanos());
+        long began = System.nanoTime();
+        long nanos = delay.toNanos();
+        // It may return for no reason. An interrupt ends it.
+        while (System.nanoTime() - began < nanos && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(nanos - (System.nanoTime() - began));
+        }
         Path file = failsWhile;
         String message = file != null && Files.exists(file) ? "away: redis://me:hidden-word@host" : failure;
         if (message != null) {

@@ -31,6 +31,9 @@ class BankIT {
     private static final long EACH = 1_000;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
+    /** Of a busy machine more is expected than to cancel what takes its time. */
+    private static final Duration LEASE = TimeLimits.scaled(Duration.ofMillis(250));
+
     @TempDir
     private Path directory = Path.of("");
 
@@ -107,7 +110,8 @@ class BankIT {
                 BankProcess.class.getName(),
                 what,
                 name,
-                Integer.toString(ACCOUNTS));
+                Integer.toString(ACCOUNTS),
+                Long.toString(LEASE.toMillis()));
         builder.environment().put(BankProcess.URI, TestDatabase.URI);
         return ChildJvm.of("bank")
                 .start(builder.redirectErrorStream(true)

@@ -18,13 +18,14 @@ final class BankProcess {
     /**
      * Works.
      *
-     * @param args {@code transfer} or {@code recover}, the database, and how many accounts there are
+     * @param args {@code transfer} or {@code recover}, the database, how many accounts there are, and the lease in milliseconds
      */
     public static void main(String[] args) throws InterruptedException {
+        Duration lease = Duration.ofMillis(Long.parseLong(args[3]));
         try (MongoClient client = MongoClients.create(System.getenv(URI))) {
             TwoPhaseTransactions transfers = TwoPhaseTransactions.builder(client.getDatabase(args[1]))
-                    .lease(Duration.ofMillis(500))
-                    .cancelAfter(Duration.ofSeconds(2))
+                    .lease(lease)
+                    .cancelAfter(lease.multipliedBy(4))
                     .build();
             if (args[0].equals("recover")) {
                 RecoveryWorker worker = transfers.recoverEvery(Duration.ofMillis(100));

@@ -258,7 +258,7 @@ class DocumentLocksIT {
 
     @Test
     void givenRefreshed_whenTheFirstLeaseWouldBeOver_thenStillHeld() {
-        DocumentLocks<Document> seconds = new DocumentLocks<>(posts, TimeLimits.ttl(Duration.ofSeconds(2)));
+        DocumentLocks<Document> seconds = new DocumentLocks<>(posts, TimeLimits.ttl(Duration.ofSeconds(5)));
         try (LockedDocument<Document> held = seconds.find(1, WRITE).orElseThrow()) {
             Duration first = held.remainingLifetime();
             Awaitility.await().until(() -> held.remainingLifetime().compareTo(first.dividedBy(2)) < 0);
@@ -424,7 +424,7 @@ class DocumentLocksIT {
             rivals.add(BackgroundCall.start(() -> {
                 boolean wasAlone = true;
                 for (int round = 0; round < 5; round++) {
-                    try (LockedDocuments<Document> both = locks.findAll(ids, WRITE, Duration.ofSeconds(30))) {
+                    try (LockedDocuments<Document> both = locks.findAll(ids, WRITE, TimeLimits.LIMIT)) {
                         wasAlone &= inside.incrementAndGet() == 1;
                         both.refresh();
                         assertThat(both.all())

@@ -148,11 +148,15 @@ class FaultIT {
     @Test
     void givenServerThatCannotBeReached_whenWaitedFor_thenFailureAndNoConflict() {
         proxy.refuse();
+        try (MongoClient hasty = MongoClients.create(
+                "mongodb://" + proxy.address() + "/?directConnection=true&serverSelectionTimeoutMS=500")) {
+            VersionedCollection<Document> unreachable = posts(hasty);
 
-        assertThatThrownBy(() -> locks(posts).find(1, WRITE, Duration.ofSeconds(30)))
-                .isInstanceOf(MongoException.class);
-        assertThatThrownBy(() -> posts.addOrUpdate(1, Document::new, document -> document))
-                .isInstanceOf(MongoException.class);
+            assertThatThrownBy(() -> locks(unreachable).find(1, WRITE, Duration.ofSeconds(30)))
+                    .isInstanceOf(MongoException.class);
+            assertThatThrownBy(() -> unreachable.addOrUpdate(1, Document::new, document -> document))
+                    .isInstanceOf(MongoException.class);
+        }
     }
 
     @ParameterizedTest

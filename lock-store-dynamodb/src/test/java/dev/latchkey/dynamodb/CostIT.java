@@ -35,7 +35,7 @@ class CostIT {
     void open() throws InterruptedException {
         URI shared = Dsn.parse(DynamoDbServer.sharedDsn()).endpoint().orElseThrow();
         client = Stores.client(new ServerAddress(shared.getHost(), shared.getPort()), requests);
-        store = DynamoDbStore.builder(client, "costs").createTableIfMissing().build();
+        store = Stores.builder(client, "costs").createTableIfMissing().build();
         locks = new LockFactory(store);
         lock().acquire().release();
         requests.forget();
@@ -82,7 +82,7 @@ class CostIT {
 
     @Test
     void givenHeldElsewhere_whenRefused_thenOneWriteAndThenReads() {
-        try (DynamoDbStore other = DynamoDbStore.builder(client, "costs").build();
+        try (DynamoDbStore other = Stores.builder(client, "costs").build();
                 LockFactory others = new LockFactory(other)) {
             assertThat(others.createLock(resource, TTL).tryAcquire()).isTrue();
             requests.forget();
@@ -109,7 +109,7 @@ class CostIT {
     /** The version of another store says nothing of the rest of its lease: it is renewed once. */
     @Test
     void givenAKeyFromElsewhere_whenAskedForTwice_thenRenewedOnce() {
-        try (DynamoDbStore other = DynamoDbStore.builder(client, "costs").build();
+        try (DynamoDbStore other = Stores.builder(client, "costs").build();
                 LockFactory others = new LockFactory(other)) {
             Lock giver = others.createLock(resource, TTL);
             assertThat(giver.tryAcquire()).isTrue();
@@ -152,7 +152,7 @@ class CostIT {
 
     @Test
     void givenTheHolderIsSeenToBeDead_whenAcquired_thenOneWrite() throws Exception {
-        Lock dead = locks.createLock(resource, TimeLimits.ttl(Duration.ofSeconds(2)));
+        Lock dead = locks.createLock(resource, TimeLimits.ttl(Duration.ofSeconds(3)));
         assertThat(dead.tryAcquire()).isTrue();
         assertThat(store.holders(resource)).hasSize(1);
         Awaitility.await().until(() -> store.holders(resource).isEmpty());

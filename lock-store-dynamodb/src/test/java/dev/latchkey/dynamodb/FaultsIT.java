@@ -59,7 +59,7 @@ class FaultsIT {
     void givenTheReplyToAnAcquireIsLost_whenTheSdkRepeatsIt_thenItIsOneHold() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server.address());
                 DynamoDbClient client = Stores.client(proxy.address());
-                DynamoDbStore store = DynamoDbStore.builder(client, TABLE).build();
+                DynamoDbStore store = Stores.builder(client, TABLE).build();
                 LockFactory locks = new LockFactory(store)) {
             Lock first = locks.createLock(resource, TTL).acquire();
             long before = first.fencingToken().orElseThrow();
@@ -78,7 +78,7 @@ class FaultsIT {
     void givenTheReplyToAReleaseIsLost_whenTheSdkRepeatsIt_thenItWasTheHolder() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server.address());
                 DynamoDbClient client = Stores.client(proxy.address());
-                DynamoDbStore store = DynamoDbStore.builder(client, TABLE).build();
+                DynamoDbStore store = Stores.builder(client, TABLE).build();
                 LockFactory locks = new LockFactory(store)) {
             Lock lock = locks.createLock(resource, TTL).acquire();
             CompletableFuture<Void> lost = proxy.loseReplyTo("REMOVE ownerToken");
@@ -168,7 +168,7 @@ class FaultsIT {
     void givenAClientOfTheCallerWasRefusedAfterARepetition_whenAcquired_thenInDoubt() throws Exception {
         try (ErrorServer refusing = new ErrorServer(400, "RequestTimeTooSkewed");
                 DynamoDbClient client = Stores.clientWithThreeTries(refusing.address());
-                DynamoDbStore store = DynamoDbStore.builder(client, TABLE).build();
+                DynamoDbStore store = Stores.builder(client, TABLE).build();
                 LockFactory locks = new LockFactory(store)) {
             assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
                     .isInstanceOfSatisfying(
@@ -182,7 +182,7 @@ class FaultsIT {
     void givenAClientOfTheCallerWasRefusedAtItsOnlyTry_whenAcquired_thenDenied() throws Exception {
         try (ErrorServer denying = new ErrorServer(400, "AccessDeniedException");
                 DynamoDbClient client = Stores.clientWithThreeTries(denying.address());
-                DynamoDbStore store = DynamoDbStore.builder(client, TABLE).build();
+                DynamoDbStore store = Stores.builder(client, TABLE).build();
                 LockFactory locks = new LockFactory(store)) {
             assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
                     .isInstanceOfSatisfying(
@@ -286,14 +286,11 @@ class FaultsIT {
     @Test
     @Tag("slow")
     void givenTheServerStandsStill_whenAsked_thenTheCallEndsInDoubtWithinItsTimeLimit() {
+        Duration limit = TimeLimits.scaled(Duration.ofMillis(1_500));
         try (DynamoDbServer frozen = DynamoDbServer.start();
                 DynamoDbStore patient = Stores.open(frozen.dsn());
-                DynamoDbStore store = Stores.open(frozen.dsn()
-                        .replaceFirst(
-                                "timeout=\\d+",
-                                "timeout="
-                                        + TimeLimits.scaled(Duration.ofSeconds(1))
-                                                .toMillis()));
+                DynamoDbStore store =
+                        Stores.open(frozen.dsn().replaceFirst("timeout=\\d+", "timeout=" + limit.toMillis()));
                 LockFactory locks = new LockFactory(store)) {
             patient.createTable();
             Lock lock = locks.createLock(resource, TTL);
@@ -309,8 +306,7 @@ class FaultsIT {
                             failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT));
 
             // The request, and one that gives back what it may have acquired, each with a second of grace.
-            assertThat(Duration.ofNanos(System.nanoTime() - before))
-                    .isLessThan(TimeLimits.scaled(Duration.ofSeconds(6)));
+            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(limit.multipliedBy(4));
             frozen.thaw();
         }
     }

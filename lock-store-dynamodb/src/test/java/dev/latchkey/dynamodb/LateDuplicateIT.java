@@ -45,8 +45,8 @@ class LateDuplicateIT {
         ServerAddress address = new ServerAddress(shared.getHost(), shared.getPort());
         plain = Stores.client(address);
         client = Stores.client(address, new Duplicates());
-        store = DynamoDbStore.builder(client, "late").createTableIfMissing().build();
-        other = DynamoDbStore.builder(plain, "late").build();
+        store = Stores.builder(client, "late").createTableIfMissing().build();
+        other = Stores.builder(plain, "late").build();
         locks = new LockFactory(store);
         others = new LockFactory(other);
         locks.createLock(resource, TTL).acquire().release();

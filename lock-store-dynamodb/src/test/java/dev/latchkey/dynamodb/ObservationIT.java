@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class ObservationIT {
 
-    private static final Duration LEASE = TimeLimits.ttl(Duration.ofSeconds(2));
+    private static final Duration LEASE = TimeLimits.ttl(Duration.ofSeconds(3));
 
     private final String resource = "watched-" + System.nanoTime();
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -40,7 +41,7 @@ class ObservationIT {
     @BeforeEach
     void warmUp() {
         for (LockFactory each : List.of(holders, rivals)) {
-            Lock lock = each.createLock("warm-up-" + resource, LEASE);
+            Lock lock = each.createLock("warm-up-" + resource, Fixture.LONG_TTL);
             assertThat(lock.tryAcquire()).isTrue();
             assertThat(lock.release()).isTrue();
         }
@@ -56,16 +57,18 @@ class ObservationIT {
     @Test
     @Tag("slow")
     void givenAHolderRenewsLate_whenARivalWatches_thenItIsKeptOut() throws Exception {
-        Lock holder = holders.createLock(resource, LEASE);
+        // Its half is for a renewal that comes later still.
+        Duration lease = TimeLimits.ttl(Duration.ofSeconds(5));
+        Lock holder = holders.createLock(resource, lease);
         assertThat(holder.tryAcquire()).isTrue();
-        Lock rival = rivals.createLock(resource, LEASE);
-        BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> rival.tryAcquire(LEASE.multipliedBy(3)));
+        Lock rival = rivals.createLock(resource, lease);
+        BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> rival.tryAcquire(lease.multipliedBy(2)));
 
         while (!waiting.isDone()) {
             Awaitility.await()
                     .pollInterval(Duration.ofMillis(10))
                     .until(() -> waiting.isDone()
-                            || holder.remainingLifetime().orElseThrow().compareTo(LEASE.dividedBy(2)) < 0);
+                            || holder.remainingLifetime().orElseThrow().compareTo(lease.dividedBy(2)) < 0);
             holder.refresh();
         }
 

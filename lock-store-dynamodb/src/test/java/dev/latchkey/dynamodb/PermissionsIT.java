@@ -61,12 +61,9 @@ class PermissionsIT {
         try (DynamoDbClient lockingClient = Stores.client(address, locking);
                 DynamoDbClient creatingClient = Stores.client(address, creating);
                 DynamoDbClient listingClient = Stores.client(address, listing);
-                DynamoDbStore store =
-                        DynamoDbStore.builder(lockingClient, "locks").build();
-                DynamoDbStore creator =
-                        DynamoDbStore.builder(creatingClient, "locks").build();
-                DynamoDbStore lister =
-                        DynamoDbStore.builder(listingClient, "locks").build()) {
+                DynamoDbStore store = Stores.builder(lockingClient, "locks").build();
+                DynamoDbStore creator = Stores.builder(creatingClient, "locks").build();
+                DynamoDbStore lister = Stores.builder(listingClient, "locks").build()) {
             creator.createTable();
             lock(store);
             assertThat(lister.list("", Optional.empty(), 10).resources()).hasSize(1);

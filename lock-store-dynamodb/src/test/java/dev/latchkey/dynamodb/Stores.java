@@ -1,7 +1,9 @@
 package dev.latchkey.dynamodb;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.net.URI;
+import java.time.Duration;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
@@ -17,6 +19,11 @@ final class Stores {
 
     static DynamoDbStore open(String dsn) {
         return (DynamoDbStore) new DynamoDbStore.Provider().open(dsn);
+    }
+
+    /** A builder of a store with a client. The first request loads the classes of the SDK, however busy the machine is. */
+    static DynamoDbStore.Builder builder(DynamoDbClient client, String table) {
+        return DynamoDbStore.builder(client, table).timeout(TimeLimits.scaled(Duration.ofSeconds(5)));
     }
 
     /** A client as an application has one, with the repetitions that the SDK makes by default. */

@@ -56,8 +56,9 @@ class AccessIT {
         server.close();
     }
 
+    /** For a busy machine: each password takes a processor of the server for a while. */
     private static LockFactory connect(String user, String path) {
-        return LockFactory.connect("etcd://" + user + server.address() + path);
+        return LockFactory.connect("etcd://" + user + server.address() + path + "?timeout=60000");
     }
 
     /** The role of the page. */

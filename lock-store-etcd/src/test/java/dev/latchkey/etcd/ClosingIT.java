@@ -58,7 +58,7 @@ class ClosingIT {
     void givenAGrantInDoubt_whenInterruptedAndTheServerIsAway_thenInDoubtAndStillInterrupted() throws Exception {
         try (FaultProxy network = FaultProxy.to(answers.address());
                 EtcdStore store = Stores.open("etcd://" + network.address() + "?timeout="
-                        + TimeLimits.scaled(Duration.ofSeconds(1)).toMillis())) {
+                        + TimeLimits.ttl(Duration.ofSeconds(4)).toMillis())) {
             Key held = Key.of("report");
             assertThat(await(holders, held)).isInstanceOf(Response.Granted.class);
             CompletableFuture<Thread> waiter = new CompletableFuture<>();

@@ -33,6 +33,11 @@ class ClusterIT {
 
     private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(6));
     private static final Duration LONG_TTL = Fixture.LONG_TTL;
+
+    /** Longer where the TTL is: a server has a third of it, and a hold has to be renewed by another one in time. */
+    private static final String TIMEOUT =
+            "?timeout=" + TimeLimits.ttl(EtcdStore.DEFAULT_TIMEOUT).toMillis();
+
     private static final int LEADERS = 30;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
@@ -54,11 +59,11 @@ class ClusterIT {
     private LockFactory atLeader() {
         List<EtcdServer> order = new ArrayList<>(List.of(leader));
         order.addAll(others());
-        return LockFactory.connect(EtcdCluster.dsn(order));
+        return LockFactory.connect(EtcdCluster.dsn(order) + TIMEOUT);
     }
 
     private LockFactory atOthers() {
-        return LockFactory.connect(EtcdCluster.dsn(others()));
+        return LockFactory.connect(EtcdCluster.dsn(others()) + TIMEOUT);
     }
 
     private List<EtcdServer> others() {

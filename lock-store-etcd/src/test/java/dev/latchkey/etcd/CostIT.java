@@ -110,6 +110,7 @@ class CostIT {
                 .atMost(TimeLimits.LIMIT)
                 .until(() -> locks.waiters("queue").size() == waiters && server.watchers() == 1);
 
+        long beganNanos = System.nanoTime();
         long requests = requests(() -> {
             assertThat(holder.release()).isTrue();
             Awaitility.await()
@@ -117,11 +118,12 @@ class CostIT {
                     .until(() -> waiting.stream().allMatch(BackgroundCall::isDone));
         });
 
+        long looks = (System.nanoTime() - beganNanos) / QueueWait.LOOK_NANOS * waiters;
         for (BackgroundCall<Boolean> one : waiting) {
             assertThat(one.result()).isTrue();
         }
         // The rest is left to the looks of those who wait for longer than two seconds on a busy machine.
-        assertThat(requests).isBetween(2L * waiters, 5L * waiters);
+        assertThat(requests).isBetween(2L * waiters, 5L * waiters + 2 * looks);
     }
 
     private static long requests(Runnable work) {

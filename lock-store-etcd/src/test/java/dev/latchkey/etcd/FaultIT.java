@@ -40,7 +40,7 @@ class FaultIT {
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** The time limit of a request that is not answered. */
-    private static final Duration SHORT = TimeLimits.scaled(Duration.ofSeconds(1));
+    private static final Duration SHORT = TimeLimits.ttl(Duration.ofSeconds(4));
 
     private EtcdServer server;
     private FaultProxy proxy;
@@ -68,7 +68,7 @@ class FaultIT {
     /** Jepsen on etcd 3.4.3: a lease that was granted late was over before it was used, and its user did not know. */
     @Test
     void givenTheLeaseIsGrantedLate_whenARivalHolds_thenTheHolderKnewBefore() throws Exception {
-        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(5));
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(6));
         try (LockFactory locks = byProxy("?timeout=20000");
                 LockFactory rivals = direct()) {
             // Connects.
@@ -157,8 +157,7 @@ class FaultIT {
                             LockStorageException.class,
                             failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
 
-            assertThat(Duration.ofNanos(System.nanoTime() - began))
-                    .isLessThan(TimeLimits.scaled(Duration.ofSeconds(5)));
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(SHORT.multipliedBy(3));
             assertThat(rivals.createLock("report", LONG_TTL).tryAcquire(LIMIT)).isTrue();
         }
     }
@@ -226,9 +225,10 @@ class FaultIT {
         }
     }
 
+    /** What it holds without knowing, as on a busy machine where a request takes longer than it may, ends soon. */
     private static void tryToWait(LockFactory locks) throws InterruptedException {
         try {
-            Lock lock = locks.createLock("report", LONG_TTL);
+            Lock lock = locks.createLock("report", Duration.ofSeconds(5));
             if (lock.tryAcquire(Duration.ofSeconds(3))) {
                 boolean unused = lock.release();
             }

@@ -31,6 +31,11 @@ class PartitionIT {
 
     private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(6));
     private static final Duration LONG_TTL = Fixture.LONG_TTL;
+
+    /** Longer where the TTL is: a server has a third of it, and a hold has to be renewed by another one in time. */
+    private static final String TIMEOUT =
+            "?timeout=" + TimeLimits.ttl(EtcdStore.DEFAULT_TIMEOUT).toMillis();
+
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private EtcdCluster cluster;
@@ -62,18 +67,18 @@ class PartitionIT {
     }
 
     private LockFactory atAllButTheLeader() {
-        return LockFactory.connect(EtcdCluster.dsn(others));
+        return LockFactory.connect(EtcdCluster.dsn(others) + TIMEOUT);
     }
 
     private LockFactory atTheLeaderFirst() {
         List<EtcdServer> order = new ArrayList<>(List.of(leader));
         order.addAll(others);
-        return LockFactory.connect(EtcdCluster.dsn(order));
+        return LockFactory.connect(EtcdCluster.dsn(order) + TIMEOUT);
     }
 
     private LockFactory atTheLeaderAlone() {
         return LockFactory.connect(leader.dsn() + "?timeout="
-                + TimeLimits.scaled(Duration.ofSeconds(2)).toMillis());
+                + TimeLimits.ttl(Duration.ofSeconds(4)).toMillis());
     }
 
     @Test

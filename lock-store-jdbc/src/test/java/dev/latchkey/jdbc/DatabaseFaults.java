@@ -200,7 +200,7 @@ interface DatabaseFaults {
                 LockFactory others = new LockFactory(rivals)) {
             List<LossReason> losses = new CopyOnWriteArrayList<>();
             Lock holder = locks.lock("starved")
-                    .ttl(Duration.ofSeconds(3))
+                    .ttl(TimeLimits.ttl(Duration.ofSeconds(6)))
                     .autoRefresh()
                     .onLost(losses::add)
                     .create();
@@ -414,7 +414,7 @@ interface DatabaseFaults {
         dsn.user().ifPresent(config::setUsername);
         config.setMaximumPoolSize(size);
         // The pool makes a limit of it that goes for whoever connects in this JVM.
-        config.setConnectionTimeout(TimeLimits.scaled(Duration.ofSeconds(2)).toMillis());
+        config.setConnectionTimeout(TimeLimits.ttl(Duration.ofSeconds(4)).toMillis());
         return new HikariDataSource(config);
     }
 }

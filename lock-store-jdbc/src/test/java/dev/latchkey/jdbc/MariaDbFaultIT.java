@@ -84,7 +84,7 @@ class MariaDbFaultIT implements DatabaseFaults {
         @Override
         public String impatientDsn() {
             return dsn() + "&socketTimeout="
-                    + TimeLimits.scaled(Duration.ofSeconds(2)).toMillis();
+                    + TimeLimits.ttl(Duration.ofSeconds(4)).toMillis();
         }
 
         @Override

@@ -352,8 +352,10 @@ class PostgreSqlStickyFaultsIT {
     /** The request is sent again, and the recall was heard before. */
     @Test
     void givenTheGrantIsNotAnswered_whenARivalWasRefusedMeanwhile_thenItIsNotKept() throws Exception {
-        // A statement that the driver has prepared is not sent as a text, which the proxy goes by.
-        try (JdbcStore store = Stores.open(PostgresServer.dsn(proxy.address()) + "?prepareThreshold=0");
+        // A statement that the driver has prepared is not sent as a text, which the proxy goes by. And the driver has
+        // to wait until the reply is lost: after a limit of its own, the request is not sent again.
+        String options = "?prepareThreshold=0&socketTimeout=" + TimeLimits.LIMIT.toSeconds();
+        try (JdbcStore store = Stores.open(PostgresServer.dsn(proxy.address()) + options);
                 LockFactory here = new LockFactory(store)) {
             kept(here.lock("other").ttl(LONG_TTL).sticky(STICKY).create(), "other");
             // In the thread that is about to break the connection: the server has granted, and nobody here knows.

@@ -95,7 +95,9 @@ class ServerWordsIT {
     @Test
     void givenAnExhaustedPool_whenAcquired_thenNotSentAndAHintAtThePool() throws Exception {
         try (HikariDataSource pool = new HikariDataSource()) {
-            pool.setJdbcUrl("jdbc:h2:mem:exhausted");
+            // With a URL, the pool would make a limit of its time that goes for whoever connects in this JVM.
+            pool.setDataSourceClassName("org.h2.jdbcx.JdbcDataSource");
+            pool.addDataSourceProperty("url", "jdbc:h2:mem:exhausted");
             pool.setMaximumPoolSize(1);
             pool.setConnectionTimeout(500);
             JdbcStore store = new JdbcStore(pool);

@@ -181,12 +181,15 @@ class CostIT {
         BackgroundCall<Lock> waiting =
                 BackgroundCall.start(() -> locks.createLock("held").acquire());
         Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> commands.count() >= 15);
-        long before = commands.count();
         long start = System.nanoTime();
+        long before = commands.count();
 
         Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> System.nanoTime() - start >= IDLE.toNanos());
 
-        assertThat(commands.count() - before).isBetween(3L, 2 * IDLE.toSeconds());
+        long sent = commands.count() - before;
+        // Whoever counts may come late.
+        Duration counted = Duration.ofNanos(System.nanoTime() - start);
+        assertThat(sent).isBetween(1L, 2 * (counted.toSeconds() + 1));
         holder.release();
         assertThat(waiting.result().isAcquired()).isTrue();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
@@ -32,6 +33,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
+import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,14 +136,20 @@ class FaultsIT {
         };
         MongoClientSettings settings = MongoClientSettings.builder()
                 .applyConnectionString(
-                        new ConnectionString("mongodb://" + proxy.address() + "/?serverSelectionTimeoutMS="
-                                + TimeLimits.scaled(Duration.ofSeconds(3)).toMillis()))
+                        new ConnectionString("mongodb://" + proxy.address() + "/?serverSelectionTimeoutMS=1000"))
                 .addCommandListener(refusing)
                 .build();
         try (MongoClient client = MongoClients.create(settings);
                 LockFactory rivals = new LockFactory(MongoDbStore.builder(client.getDatabase("latchkey_test"))
                         .collection("faults")
                         .build())) {
+            // A client that is connected needs none of its time limit before the proxy refuses.
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .ignoreExceptionsInstanceOf(MongoException.class)
+                    .until(() -> client.getDatabase("admin")
+                            .runCommand(new Document("ping", 1))
+                            .containsKey("ok"));
 
             assertThat(rivals.createLock("refused", LONG).tryAcquire()).isFalse();
 

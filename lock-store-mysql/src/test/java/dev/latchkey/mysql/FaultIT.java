@@ -247,7 +247,7 @@ class FaultIT {
     @Test
     void givenTheServerIsHasty_whenHeldAndWaitedForLonger_thenBothGoOn() throws Exception {
         // Until the store has set its own, it has to fit in between.
-        Duration limit = TimeLimits.scaled(Duration.ofSeconds(2));
+        Duration limit = TimeLimits.ttl(Duration.ofSeconds(4));
         String seconds = "=" + limit.toSeconds();
         try (MariaDbServer hasty = MariaDbServer.start(
                         "--wait-timeout" + seconds,

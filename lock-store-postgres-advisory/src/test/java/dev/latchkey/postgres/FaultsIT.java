@@ -368,7 +368,7 @@ class FaultsIT {
     void givenRoleWithTimeouts_whenWaitedLonger_thenTheWaitGoesOn() throws Exception {
         // Until the store has set its own, the server ends a session that says nothing for so long, or a statement that
         // takes so long: it has to fit in between.
-        Duration limit = TimeLimits.scaled(Duration.ofSeconds(1));
+        Duration limit = TimeLimits.ttl(Duration.ofSeconds(4));
         Raw.run(server, "CREATE ROLE hasty LOGIN");
         for (String setting : List.of("statement_timeout", "lock_timeout", "idle_session_timeout")) {
             Raw.run(server, "ALTER ROLE hasty SET " + setting + " = '" + limit.toMillis() + "ms'");

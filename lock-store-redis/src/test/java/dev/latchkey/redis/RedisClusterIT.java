@@ -59,7 +59,7 @@ class RedisClusterIT extends OnACluster {
     void givenSomebodyWaits_whenTheSlotHasMoved_thenItIsGrantedThere() throws Exception {
         Lock held = locks.createLock(resource, LONG_TTL);
         assertThat(held.tryAcquire()).isTrue();
-        CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource, Duration.ofSeconds(3)));
+        CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource, Duration.ofSeconds(6)));
         Awaitility.await()
                 .until(() -> cluster.masterOf(state).text("ZCARD", state + ":q").equals("1"));
 

@@ -185,17 +185,28 @@ class RedisHomeIT extends WithAStore {
     /** What it was granted meanwhile is given back, and whoever is behind it does not wait for that hold to be over. */
     @Test
     void givenTakenAlong_whenInterruptedBeforeTheReply_thenItLeavesNothingAndTheNextIsGrantedIt() throws Exception {
-        List<BackgroundWait> two = heldInTurnAndOneAtHome();
+        Key holder = held();
+        BackgroundWait first = first();
+        CompletableFuture<Thread> waiter = new CompletableFuture<>();
+        BackgroundWait atHome = BackgroundWait.in(
+                (request, maxWait, withdrawn) -> {
+                    waiter.complete(Thread.currentThread());
+                    return home.waitAndSave(request, maxWait, withdrawn);
+                },
+                request());
+        assertThat(home.release(holder)).isTrue();
+        first.grant();
         BackgroundWait behind = next();
         proxy.silence();
-        BackgroundCall<Boolean> release =
-                BackgroundCall.start(() -> home.release(two.get(0).key()));
+        BackgroundCall<Boolean> release = BackgroundCall.start(() -> home.release(first.key()));
         release.awaitWaiting();
 
-        two.get(1).call().interrupt();
+        atHome.call().interrupt();
+        // A grant that comes before the waiter has noticed is taken.
+        Awaitility.await().until(() -> !waiter.join().isInterrupted());
         proxy.heal();
 
-        assertThatThrownBy(two.get(1).call()::result).isInstanceOf(InterruptedException.class);
+        assertThatThrownBy(atHome.call()::result).isInstanceOf(InterruptedException.class);
         assertThat(release.result()).isTrue();
         behind.grant();
         assertThat(home.release(behind.key())).isTrue();

@@ -48,9 +48,17 @@ class RedisManyReadersIT extends WithAStore {
         assertThat(writing.join().isAcquired()).isTrue();
     }
 
+    /** The least of some rounds: a server that is kept from the processor makes one of them dear. */
     private double microsOfARelease(Deque<Lock> readers) {
+        return IntStream.range(0, 5)
+                .mapToDouble(round -> microsOfTwenty(readers))
+                .min()
+                .orElseThrow();
+    }
+
+    private double microsOfTwenty(Deque<Lock> readers) {
         server.call("CONFIG", "RESETSTAT");
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 20; i++) {
             assertThat(readers.remove().release()).isTrue();
         }
         Matcher scripts = MICROS.matcher(server.text("INFO", "commandstats"));

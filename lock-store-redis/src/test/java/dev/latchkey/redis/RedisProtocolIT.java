@@ -181,8 +181,8 @@ class RedisProtocolIT extends WithAStore {
 
         Awaitility.await().until(() -> queue().size() == 2);
         assertThat(queue().get(0)).isEqualTo(member);
-        server.call("DEL", state, state + ":q");
         assertThat(List.of(first, second)).noneMatch(CompletableFuture::isDone);
+        server.call("DEL", state, state + ":q");
     }
 
     /** A waiter whose client is gone keeps nobody out: whoever gives up is told by the number of receivers. */

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.nio.charset.StandardCharsets;
@@ -17,18 +18,38 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Orders in which the scripts of several callers come to the server, each script sent by hand. */
 class RedisScriptOrderIT extends WithAStore {
 
-    private static final NotificationChannel.Push POLLS = NotificationChannel.Push.NONE;
     private static final Duration RETENTION = Duration.ofSeconds(1);
     private static final Requests REQUESTS = new Requests(new KeyNames("lock:"), RETENTION, "1");
 
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
     private final Key key = Key.of(resource);
+
+    private NotificationChannel.Push push = NotificationChannel.Push.NONE;
+    private RedisConnection inboxes;
+
+    @BeforeEach
+    void listen() {
+        inboxes = server.connect();
+        inboxes.call("SUBSCRIBE", "lock:in:a", "lock:in:c");
+    }
+
+    @AfterEach
+    void listenNoLonger() {
+        inboxes.close();
+    }
+
+    /** Else those who wait poll, and are taken for dead after 1.3 s. */
+    private void haveThemTold() {
+        push = NotificationChannel.Push.PUBLISH;
+    }
 
     /** Whoever was granted it stayed in the queue, and was granted it again when nobody waited any more. */
     @Test
@@ -60,6 +81,7 @@ class RedisScriptOrderIT extends WithAStore {
 
     @Test
     void givenTheStateIsLostAndTheQueueIsNot_whenANewWaiterComes_thenTheFirstIsServedFirst() {
+        haveThemTold();
         granted(store.save(exclusive(Key.of(resource))));
         long ticket = queued(exclusive(key), "a.1");
         server.call("DEL", state);
@@ -97,6 +119,7 @@ class RedisScriptOrderIT extends WithAStore {
 
     @Test
     void givenTheStateIsLostAndTheQueueIsNot_whenTheSecondAsksFirst_thenTheFirstIsServedFirst() {
+        haveThemTold();
         granted(store.save(exclusive(Key.of(resource))));
         Key second = Key.of(resource);
         long firstTicket = queued(exclusive(key), "a.1");
@@ -234,11 +257,12 @@ class RedisScriptOrderIT extends WithAStore {
     /** Else it would rely on an exclusive hold, with the token of the one before it. */
     @Test
     void givenOneWaitOfAKeyShares_whenAnotherWaitOfItForAnExclusiveHoldServesTheQueue_thenItIsNotGranted() {
+        haveThemTold();
         Key reader = Key.of(resource);
         granted(store.save(exclusive(Key.of(resource))));
         long unusedKeys = queued(shared(key), "a.1");
         long unusedReaders = queued(shared(reader), "c.2");
-        // Not by a release, which would serve the queue, nor by a TTL: who polls is taken for dead within 1.3 s.
+        // Not by a release, which would serve the queue, nor by a TTL, which takes its time.
         server.call("DEL", state);
 
         assertThat(wait(exclusive(key), "b.3", 0).get(0)).isZero();
@@ -278,8 +302,8 @@ class RedisScriptOrderIT extends WithAStore {
         return reply.get(1);
     }
 
-    private static List<Long> wait(Request request, String attempt, long ticket) {
-        return ask(REQUESTS.acquire(request, attempt, ticket, POLLS));
+    private List<Long> wait(Request request, String attempt, long ticket) {
+        return ask(REQUESTS.acquire(request, attempt, ticket, push));
     }
 
     private static long cancel(Request request, String attempt) {

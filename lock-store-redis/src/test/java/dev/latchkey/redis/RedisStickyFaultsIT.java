@@ -5,6 +5,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RemoteLock;
@@ -55,7 +56,8 @@ class RedisStickyFaultsIT extends BehindAProxy {
     void givenKept_whenTheRecallIsLost_thenTheNextOneIsHeard() throws Exception {
         long token = kept(sticky(locks));
         CompletableFuture<Void> dropped = proxy.dropMessage(".0 ~ ");
-        Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
+        // It asks again after a third of that.
+        Lock rival = rivals.createLock(RESOURCE, TimeLimits.ttl(Duration.ofSeconds(4)));
 
         assertThat(rival.tryAcquire(TimeLimits.LIMIT)).isTrue();
 
@@ -71,7 +73,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
         assertThat(rivals.createLock("warm-up").tryAcquire(Duration.ofMillis(1)))
                 .isFalse();
         proxy.delay(Duration.ofSeconds(1));
-        Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
+        Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
 
         assertThat(rival.tryAcquire()).isFalse();
         assertThat(rival.tryAcquire(TimeLimits.LIMIT)).isTrue();
@@ -161,7 +163,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
     @Test
     void givenKept_whenTheServerHasLostItsData_thenItIsNotHeldHereAnyMore() throws Exception {
         try (RedisServer own = RedisServer.start();
-                LockFactory here = LockFactory.connect(own.dsn());
+                LockFactory here = LockFactory.connect(PatientDsn.redis(own.dsn()));
                 LockFactory there = LockFactory.connect(own.dsn())) {
             Lock lock = sticky(here);
             long token = cycle(lock);
@@ -183,7 +185,7 @@ class RedisStickyFaultsIT extends BehindAProxy {
         try (SecondProcess holding = SecondProcess.connect(server.dsn())) {
             long used = kept(holding.stickyLock(RESOURCE, SHORT_TTL, SHORT_TTL));
             holding.kill();
-            Lock rival = rivals.createLock(RESOURCE, SHORT_TTL);
+            Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
 
             assertThat(rival.tryAcquire(SHORT_TTL.multipliedBy(2).plus(TimeLimits.LIMIT)))
                     .isTrue();

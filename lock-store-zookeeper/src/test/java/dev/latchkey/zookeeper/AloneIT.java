@@ -73,7 +73,8 @@ class AloneIT extends BehindAProxy {
         Awaitility.await()
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(nodes.line("interrupted")).isEmpty());
-        assertThat(lock.tryAcquire()).isTrue();
+        // On a busy machine, what was held back may make its node only now, and the store removes it then.
+        assertThat(lock.tryAcquire(LIMIT)).isTrue();
     }
 
     @Test

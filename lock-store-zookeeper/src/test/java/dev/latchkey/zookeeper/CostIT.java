@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class CostIT {
 
     /** Long enough that nothing but what the tests do is sent while they do it. */
-    private static final String LONG_SESSION = "?sessionTimeout=40000";
+    private static final String LONG_SESSION = "?sessionTimeout=400000";
 
     private static ZooKeeperServer server;
 
@@ -33,7 +33,7 @@ class CostIT {
     @BeforeAll
     static void start() {
         // It does not remove unused lines meanwhile: making one again has its price.
-        server = ZooKeeperServer.start("maxSessionTimeout=60000", "znode.container.checkIntervalMs=3600000");
+        server = ZooKeeperServer.start("maxSessionTimeout=400000", "znode.container.checkIntervalMs=3600000");
     }
 
     @AfterAll

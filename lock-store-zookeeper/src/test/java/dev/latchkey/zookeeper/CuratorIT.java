@@ -122,10 +122,26 @@ class CuratorIT {
     }
 
     /** Ends a session as the servers do when they have not heard of it. */
-    private void expire(ZooKeeper client) throws Exception {
-        ZooKeeper sameSession = new ZooKeeper(
-                server.address().toString(), 10_000, event -> {}, client.getSessionId(), client.getSessionPasswd());
-        Awaitility.await().atMost(LIMIT).until(() -> sameSession.getState().isConnected());
-        sameSession.close();
+    private void expire(ZooKeeper client) {
+        long id = client.getSessionId();
+        byte[] password = client.getSessionPasswd();
+        Awaitility.await().atMost(LIMIT).until(() -> isOver(id, password));
+    }
+
+    /**
+     * Returns whether a session has ended; ends it otherwise, unless its client takes it back before this one is closed, as on a
+     * busy machine.
+     */
+    private boolean isOver(long id, byte[] password) throws Exception {
+        ZooKeeper sameSession = new ZooKeeper(server.address().toString(), 10_000, event -> {}, id, password);
+        try {
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> sameSession.getState().isConnected()
+                            || !sameSession.getState().isAlive());
+            return !sameSession.getState().isAlive();
+        } finally {
+            sameSession.close();
+        }
     }
 }

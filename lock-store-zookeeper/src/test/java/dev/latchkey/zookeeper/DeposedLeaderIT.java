@@ -78,7 +78,7 @@ class DeposedLeaderIT {
         await(first, "follower");
         String others = "zookeeper://" + first.address() + "," + second.address();
 
-        try (ZooKeeperStore store = Stores.open(leader.address(), Stores.session(Duration.ofSeconds(4)));
+        try (ZooKeeperStore store = Stores.open(leader.address(), Stores.session(Duration.ofSeconds(6)));
                 ZooKeeperStore rivals = Stores.open(others + "?sessionTimeout=60000")) {
             List<String> events = new CopyOnWriteArrayList<>();
             Lock holder = new LockFactory(store).createLock("deposed");
@@ -87,7 +87,8 @@ class DeposedLeaderIT {
             long token = holder.fencingToken().orElseThrow();
             BackgroundCall<Long> rival = BackgroundCall.start(() -> {
                 Lock lock = new LockFactory(rivals).createLock("deposed").acquire();
-                events.add("rival holds");
+                // By the clock: on a busy machine, the thread that tells the holder may come later.
+                events.add(holder.isExpired() ? "rival holds" : "both hold");
                 return lock.fencingToken().orElseThrow();
             });
             Awaitility.await()
@@ -99,7 +100,8 @@ class DeposedLeaderIT {
             Awaitility.await().atMost(LIMIT).until(rival::isDone);
             assertThat(rival.result()).isGreaterThan(token);
             assertThat(leader.leads()).as("not noticed yet").isTrue();
-            assertThat(events).containsExactly("lost", "rival holds");
+            Awaitility.await().atMost(LIMIT).until(() -> events.size() == 2);
+            assertThat(events).containsExactlyInAnyOrder("lost", "rival holds");
             assertThat(holder.isExpired()).isTrue();
         }
     }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -147,11 +148,12 @@ class LimitsIT extends BehindAProxy {
         }
         assertThat(longest).isEqualTo(LocalWaitQueue.PLACES + 1);
         assertThat(served).hasSize(many);
-        // Those who are let in may be overtaken on their way to the servers, by more on a busy machine.
+        // Those who are let in may be overtaken on their way to the servers, by more on a busy machine, and by all if
+        // one stands still there.
         int most = 3 * LocalWaitQueue.PLACES;
-        for (int i = 0; i < many; i++) {
-            assertThat(served.get(i)).isBetween(i - most, i + most);
-        }
+        assertThat(IntStream.range(0, many).filter(i -> Math.abs(served.get(i) - i) > most))
+                .as("of %s", served)
+                .hasSizeLessThan(many / 20);
         awaitLine("many", 0);
     }
 

@@ -122,7 +122,8 @@ class RecallIT extends BesideRivals {
                 ZooKeeperStore asking = Stores.open(server.dsn() + "?root=" + root)) {
             assertThat(new LockFactory(asking).createLock("warm-up").tryAcquire())
                     .isTrue();
-            Duration moment = TimeLimits.ttl(Duration.ofSeconds(1));
+            // On a busy machine it has to be kept for long enough for a rival to be refused.
+            Duration moment = TimeLimits.ttl(Duration.ofSeconds(3));
             long token = used(new LockFactory(holding)
                     .lock(resource)
                     .ttl(moment)

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class SessionEndIT extends BehindAProxy {
 
     SessionEndIT() {
-        super(Stores.session(Duration.ofSeconds(4)));
+        super(Stores.session(Duration.ofSeconds(6)));
     }
 
     /** Each holder sees it by the clock: it does not depend on how soon a thread comes to tell it. */

@@ -31,10 +31,11 @@ class SessionFaultsIT extends BesideRivals {
 
         proxy.silence();
         Lock taken = rival.result();
-        events.add("rival holds");
+        // By the clock: on a busy machine, the thread that tells the holder may come later.
+        events.add(lock.isExpired() ? "rival holds" : "both hold");
 
         Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(events).hasSize(2));
-        assertThat(events).containsExactly("lost SESSION_LOST", "rival holds");
+        assertThat(events).containsExactlyInAnyOrder("lost SESSION_LOST", "rival holds");
         assertThat(lock.isExpired()).isTrue();
         assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token);
     }

@@ -152,7 +152,7 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenKept_whenNobodyAsksForLongerThanItIsToBeKept_thenItIsGivenBack() throws Exception {
         // On a busy machine it has to be kept for long enough to be used again and seen.
-        Duration moment = TimeLimits.ttl(Duration.ofSeconds(1));
+        Duration moment = TimeLimits.ttl(Duration.ofSeconds(3));
         long unused = kept(locks.lock(resource).ttl(moment).sticky(moment).create());
         assertThat(nodes.line(resource)).hasSize(1);
 
@@ -245,10 +245,11 @@ class StickyFaultsIT extends BesideRivals {
 
         proxy.silence();
         Lock taken = rival.result();
-        events.add("rival holds");
+        // By the clock: on a busy machine, the thread that tells the holder may come later.
+        events.add(lock.isExpired() ? "rival holds" : "both hold");
 
         Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(events).hasSize(2));
-        assertThat(events).containsExactly("lost SESSION_LOST", "rival holds");
+        assertThat(events).containsExactlyInAnyOrder("lost SESSION_LOST", "rival holds");
         assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token + 1);
     }
 }

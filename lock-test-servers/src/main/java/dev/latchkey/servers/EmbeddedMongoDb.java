@@ -19,8 +19,11 @@ final class EmbeddedMongoDb {
     static final String REPLICA_SET = "--replSet";
     static final String ROUTER = "--router";
 
+    /** Commands come one at a time, and without change streams none of them waits. */
+    private static final int THREADS = 4;
+
     /** A connection that waits for changes occupies a thread. */
-    private static final int THREADS = 100;
+    private static final int THREADS_WITH_CHANGES = 100;
 
     private EmbeddedMongoDb() {}
 
@@ -48,9 +51,11 @@ final class EmbeddedMongoDb {
     public static void main(String[] args) {
         List<String> all = List.of(args);
         Duration offset = all.contains(CLOCK_OFFSET) ? Duration.parse(after(all, CLOCK_OFFSET)) : Duration.ZERO;
-        EmbeddedBackend backend = new EmbeddedBackend(Clock.offset(Clock.systemUTC(), offset), role(all));
+        EmbeddedBackend.Role role = role(all);
+        EmbeddedBackend backend = new EmbeddedBackend(Clock.offset(Clock.systemUTC(), offset), role);
         int port = Integer.parseInt(after(all, "--port"));
-        new MongoServer(backend).bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1, THREADS);
+        int threads = role == EmbeddedBackend.Role.STANDALONE ? THREADS : THREADS_WITH_CHANGES;
+        new MongoServer(backend).bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1, threads);
     }
 
     private static EmbeddedBackend.Role role(List<String> args) {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -76,7 +76,7 @@ class FaultProxyIT {
         CompletableFuture<Void> dropped = proxy.dropMessage("first");
 
         server.call("PUBLISH", "news", "first");
-        assertThat(dropped).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(dropped).succeedsWithin(TimeLimits.LIMIT);
         server.call("PUBLISH", "news", "second");
 
         assertThat(String.valueOf(connection.call("SUBSCRIBE", "news"))).contains("second");

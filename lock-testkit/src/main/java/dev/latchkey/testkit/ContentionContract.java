@@ -4,6 +4,7 @@ import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
+import dev.latchkey.combined.CombinedStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -11,6 +12,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -114,7 +116,16 @@ public interface ContentionContract extends StoreContract {
                 winners += call.result() ? 1 : 0;
             }
 
-            assertThat(winners).isEqualTo(1);
+            if (fixture.store() instanceof CombinedStore) {
+                // All are refused if what one of them has at a member is given back later than the others ask again.
+                assertThat(winners).isLessThanOrEqualTo(1);
+            } else {
+                assertThat(winners).isEqualTo(1);
+            }
+            if (winners == 0) {
+                Lock next = fixture.locks().createLock(resource, LONG_TTL);
+                Awaitility.await("nothing to be left").atMost(TimeLimits.LIMIT).until(next::tryAcquire);
+            }
         }
     }
 
@@ -152,7 +163,8 @@ public interface ContentionContract extends StoreContract {
         for (int i = 0; i < 5; i++) {
             calls.add(fixture.start(() -> {
                 int interrupts = 0;
-                for (int hold = 0; hold < holdsPerThread(); hold++) {
+                // On a busy machine all may be done before whoever interrupts them has begun.
+                for (int hold = 0; hold < holdsPerThread() || interrupts == 0; hold++) {
                     Lock lock = fixture.lock();
                     try {
                         lock.acquire();

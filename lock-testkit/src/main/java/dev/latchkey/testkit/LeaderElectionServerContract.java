@@ -8,6 +8,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -82,8 +83,9 @@ public interface LeaderElectionServerContract extends OwnServersContract {
     /** Twice, as somebody who is in the way would be the second one. */
     private static void awaitThatTheyFollowOneAnother(Candidates candidates) {
         for (int i = 0; i < 2; i++) {
-            Awaitility.await().until(() -> candidates.leader().isPresent());
-            Belief last = candidates.leader().orElseThrow();
+            Belief last = Awaitility.await()
+                    .until(candidates::leader, Optional::isPresent)
+                    .orElseThrow();
             candidates.resign(last.who());
             assertThat(candidates.awaitTermAfter(last.number()).number()).isGreaterThan(last.number());
         }

@@ -4,6 +4,7 @@ import static dev.latchkey.testkit.StickyLocks.STICKY;
 import static dev.latchkey.testkit.StickyLocks.awaitNobodyHolds;
 import static dev.latchkey.testkit.StickyLocks.sticky;
 import static dev.latchkey.testkit.StickyLocks.usedToken;
+import static dev.latchkey.testkit.StickyLocks.usedTokenAfterARecall;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -180,20 +181,23 @@ public interface StickyContract extends StickyKeyContract, StickyRivalContract {
     /** One that goes back and forth is not kept: the next rival need not recall it. */
     @Test
     default void givenRecalledSoon_whenReleasedTheNextTime_thenItIsNotKept(Fixture fixture) {
+        InspectableStore store = fixture.store(InspectableStore.class);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = sticky(fixture, here);
-        assertThat(lock.tryAcquire()).isTrue();
-        assertThat(fixture.lock().tryAcquire()).isFalse();
-        assertThat(lock.release()).isTrue();
 
-        assertThat(usedToken(lock)).isPositive();
-
-        awaitNobodyHolds(fixture);
+        // Again where the recall, or the next use, has come more than a second later, as it may on a busy machine.
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> {
+            assertThat(lock.tryAcquire(TimeLimits.LIMIT)).isTrue();
+            assertThat(fixture.lock().tryAcquire()).isFalse();
+            assertThat(lock.release()).isTrue();
+            assertThat(usedTokenAfterARecall(lock)).isPositive();
+            return store.holders(fixture.resource()).isEmpty();
+        });
     }
 
     /** One that is used several times before each recall stays worth keeping, however often it is recalled. */
     @Test
-    default void givenUsedOftenAndRecalledSoon_whenReleasedTheNextTime_thenItIsKept(Fixture fixture) {
+    default void givenUsedOftenAndRecalledSoon_whenReleasedTheNextTime_thenItIsKept(Fixture fixture) throws Exception {
         InspectableStore store = fixture.store(InspectableStore.class);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = sticky(fixture, here);
@@ -205,7 +209,7 @@ public interface StickyContract extends StickyKeyContract, StickyRivalContract {
         assertThat(lock.release()).isTrue();
         awaitNobodyHolds(fixture);
 
-        assertThat(usedToken(lock)).isPositive();
+        assertThat(usedTokenAfterARecall(lock)).isPositive();
 
         assertThat(store.holders(fixture.resource())).hasSize(1);
     }
@@ -219,7 +223,7 @@ public interface StickyContract extends StickyKeyContract, StickyRivalContract {
         assertThat(first.tryAcquire()).isTrue();
         assertThat(fixture.lock().tryAcquire()).isFalse();
         assertThat(first.release()).isTrue();
-        assertThat(first.tryAcquire()).isTrue();
+        assertThat(first.tryAcquire(TimeLimits.LIMIT)).isTrue();
         Lock second = sticky(fixture, here);
         BackgroundCall<Boolean> wait = fixture.startWaiting(() -> second.tryAcquire(TimeLimits.LIMIT));
 

@@ -93,7 +93,7 @@ public interface StickyLeaseContract extends StickyContract, StickyExpiryContrac
     @Test
     @Tag("slow")
     default void givenKeptUntilItIsNotReliedOn_whenAcquired_thenItIsGranted(Fixture fixture) {
-        Duration took = workingTtl().dividedBy(2);
+        Duration took = workingTtl();
         LockFactory here = fixture.closing(new LockFactory(new CountedStore(fixture.store(RecallableStore.class)) {
             @Override
             public Response save(Request request) {
@@ -102,7 +102,7 @@ public interface StickyLeaseContract extends StickyContract, StickyExpiryContrac
             }
         }));
         Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(took.multipliedBy(2))
                 .sticky(Duration.ofMillis(1))
                 .create();
         long token = usedToken(lock);

@@ -34,6 +34,14 @@ final class StickyLocks {
         return token;
     }
 
+    /** As {@link #usedToken(Lock)}, after a recall: what was kept may still be on its way back, while a try is refused. */
+    static long usedTokenAfterARecall(Lock lock) throws InterruptedException {
+        assertThat(lock.tryAcquire(TimeLimits.LIMIT)).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+        assertThat(lock.release()).isTrue();
+        return token;
+    }
+
     /** Nobody asks for it: a recall that was sent before may come late, and ends what is kept as well. */
     static void awaitNobodyHolds(Fixture fixture) {
         InspectableStore store = fixture.store(InspectableStore.class);

@@ -360,9 +360,9 @@ class CombinedFaultsTest {
                     memories.stream().allMatch(memory -> memory.find(held).isPresent()));
             lock.refresh();
 
-            assertThat(members.get(0).lose(held, LossReason.SESSION_LOST)).isTrue();
+            await().until(() -> members.get(0).lose(held, LossReason.SESSION_LOST));
             assertThat(lock.isExpired()).isFalse();
-            assertThat(members.get(2).lose(held, LossReason.SESSION_LOST)).isTrue();
+            await().until(() -> members.get(2).lose(held, LossReason.SESSION_LOST));
 
             await().until(() -> !losses.isEmpty());
             assertThat(lock.isExpired()).isTrue();
@@ -382,8 +382,8 @@ class CombinedFaultsTest {
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         granted(store.refresh(exclusive(holding(key, saved))));
 
-        assertThat(members.get(0).lose(key, LossReason.SESSION_LOST)).isTrue();
-        assertThat(members.get(2).lose(key, LossReason.SESSION_LOST)).isTrue();
+        await().until(() -> members.get(0).lose(key, LossReason.SESSION_LOST));
+        await().until(() -> members.get(2).lose(key, LossReason.SESSION_LOST));
 
         await().until(() -> memories.get(1).find(key).isEmpty());
     }

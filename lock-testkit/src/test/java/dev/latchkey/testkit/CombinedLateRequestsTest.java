@@ -38,7 +38,9 @@ import org.junit.jupiter.api.Test;
 class CombinedLateRequestsTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration SHORT = Duration.ofMillis(200);
+
+    /** Not over before the test has asked again. */
+    private static final Duration SHORT = Duration.ofSeconds(10);
 
     private final List<InMemoryStore> memories =
             Stream.generate(InMemoryStore::new).limit(3).toList();

@@ -158,13 +158,13 @@ class CombinedMixedTest {
     @Tag("slow")
     void givenPromotedAnewThroughAnotherStore_whenTheFirstLeaseIsOver_thenHeldHereStill() {
         try (CombinedStore there = new CombinedStore(List.of(one, other, leases), new ConsensusStrategy())) {
-            Key first = holding(key, granted(store.save(exclusive(key, Duration.ofSeconds(2)))));
+            Key first = holding(key, granted(store.save(exclusive(key, FIRST))));
             Key reads = holding(key, granted(there.save(shared(first, TTL))));
             Key held = holding(key, granted(there.save(exclusive(reads, TTL))));
             assertThat(held.held()).isNotEqualTo(first.held());
             Response.Granted saved = granted(store.refresh(exclusive(held, TTL)));
             Key shorter = Key.of("y");
-            granted(store.save(exclusive(shorter, Duration.ofMillis(2_200))));
+            granted(store.save(exclusive(shorter, FIRST.plusMillis(500))));
 
             await().until(() -> one.find(shorter).isEmpty());
 

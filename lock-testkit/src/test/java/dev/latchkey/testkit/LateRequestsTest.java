@@ -91,9 +91,8 @@ class LateRequestsTest {
         assertThat(lock.tryAcquire()).isTrue();
         Lock received = locks.createLock(lock.transferKey(), TTL);
         store.next(REFRESH, Fault.unreachable());
-        Duration end = Duration.ofMillis(100);
-        Lock after = locks.createLock("end of the lease", end);
-        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> received.refresh(end));
+        Lock after = locks.createLock("end of the lease", SHORT);
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> received.refresh(SHORT));
         assertThat(after.tryAcquire()).isTrue();
         await().until(after::isExpired);
         return received;

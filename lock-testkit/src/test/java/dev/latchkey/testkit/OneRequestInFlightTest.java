@@ -227,7 +227,7 @@ class OneRequestInFlightTest {
             await().until(() -> Silent.WATCHED.get() > 0);
             waiter.awaitWaiting();
 
-            holder.refresh(SHORT);
+            Leases.shorten(holder, SHORT);
 
             // Rather than in an hour.
             assertThat(waiter.result().isAcquired()).isTrue();

@@ -361,16 +361,13 @@ class StayingTheOwnerTest {
         try (LockFactory factory = new LockFactory(counting)) {
             List<Lock> held = new ArrayList<>();
             Lock failing = factory.lock("failing")
-                    .ttl(Duration.ofSeconds(3))
+                    .ttl(RENEWED)
                     .autoRefresh()
                     .onLost(losses::add)
                     .create();
             assertThat(failing.tryAcquire()).isTrue();
             for (int i = 0; i < 1_000; i++) {
-                Lock lock = factory.lock("many" + i)
-                        .ttl(Duration.ofSeconds(3))
-                        .autoRefresh()
-                        .create();
+                Lock lock = factory.lock("many" + i).ttl(RENEWED).autoRefresh().create();
                 assertThat(lock.tryAcquire()).isTrue();
                 held.add(lock);
             }

@@ -63,12 +63,15 @@ class SharedEditorsTest {
     @Test
     @Tag("slow")
     void givenManyEditors_whenTheyAreRenewed_thenTheStoreIsAskedForAllAtOnce() {
+        long begun = System.nanoTime();
         List<TreeEditor> editors = editorsThatHold();
+        // A window is a thirtieth of the TTL. On a busy machine it takes more of them to acquire all.
+        long windows = (System.nanoTime() - begun) / TTL.dividedBy(30).toNanos();
         int ids = 2 * EDITORS;
 
         await().atMost(LIMIT).until(() -> sum(store.renewals()) >= 3 * ids);
 
-        assertThat(store.renewals()).hasSizeLessThan(EDITORS / 4);
+        assertThat(store.renewals()).hasSizeLessThan(Math.toIntExact(EDITORS / 4 + 4 * windows));
         editors.forEach(editor -> assertThat(editor.held()).hasSize(2));
     }
 

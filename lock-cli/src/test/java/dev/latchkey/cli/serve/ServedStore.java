@@ -2,6 +2,7 @@ package dev.latchkey.cli.serve;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.cli.PlentyStore;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -32,11 +33,16 @@ final class ServedStore implements AutoCloseable {
                         "plenty"));
     }
 
+    /** It closes no client whose thread has only stood still while it wrote. */
     ServedStore(PlentyStore store, ServerSettings settings) {
+        this(store, settings, TimeLimits.LIMIT);
+    }
+
+    ServedStore(PlentyStore store, ServerSettings settings, Duration longestWrite) {
         this.store = store;
         locks = new LockFactory(store);
         try {
-            server = LockServer.start(locks, settings, Duration.ofSeconds(1));
+            server = LockServer.start(locks, settings, longestWrite);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
