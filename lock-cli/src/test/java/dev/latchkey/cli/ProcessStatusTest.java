@@ -18,12 +18,13 @@ class ProcessStatusTest {
     private final Process process;
 
     ProcessStatusTest() throws IOException {
-        // It does not wait for what it started before it became a cat.
-        process = new ProcessBuilder("sh", "-c", "true & echo $!; exec cat").start();
+        // It does not wait for the end of what it started before it became a cat.
+        process = new ProcessBuilder("sh", "-c", "sleep 600 & echo $!; exec cat").start();
     }
 
     @AfterEach
     void kill() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
     }
 
@@ -50,7 +51,10 @@ class ProcessStatusTest {
     void givenItsParentDoesNotKnow_thenItHasEnded() throws IOException {
         BufferedReader output = process.inputReader();
         long child = Long.parseLong(output.readLine());
+        Path name = Path.of("/proc", Long.toString(process.pid()), "comm");
+        await().atMost(Cli.PATIENCE).until(() -> Files.readString(name).equals("cat\n"));
 
+        Cli.signal("KILL", child);
         awaitState("Z", child);
 
         assertThat(ProcessStatus.of(child).isRunningOrEnded()).isTrue();

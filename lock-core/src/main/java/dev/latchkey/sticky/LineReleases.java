@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,16 +57,16 @@ final class LineReleases {
         releaseLater(line, line.done());
     }
 
-    /** Releases a hold, if there is one, for which the line is busy: without waiting. A failure leaves it to its lease. */
+    /** Releases a hold, if there is one, for which the line is busy: without waiting. A second failure leaves it to its lease. */
     void releaseLater(StickyLine line, @Nullable KeptHold kept) {
         if (kept != null) {
-            var unused = begin(line, kept);
+            var unused = begin(kept, () -> done(line), LineReleases::mayBeHeldStill);
         }
     }
 
     /** As {@link #releaseLater}, of a hold that was not kept. */
     void releaseUnkeptLater(StickyLine line, KeptHold ended) {
-        var unused = begin(ended, line::wakeFirst);
+        var unused = begin(ended, line::wakeFirst, LineReleases::mayBeHeldStill);
     }
 
     /** Whether a release can be begun without a thread that waits for its answer. */
@@ -73,13 +74,21 @@ final class LineReleases {
         return async.isPresent();
     }
 
-    /** As {@link #releaseLater}. Returns the end of the release, which does not fail: whether the store has answered. */
+    /**
+     * As {@link #releaseLater}, for whoever waits: not sent again if it is not answered. Returns the end of the release, which
+     * does not fail: whether the store has answered.
+     */
     CompletableFuture<Boolean> begin(StickyLine line, KeptHold kept) {
-        return begin(kept, () -> done(line));
+        return begin(kept, () -> done(line), LineReleases::isUnsent);
     }
 
-    /** The caller may be a thread of the store, or one that watches leases. Returns as {@link #begin(StickyLine, KeptHold)}. */
-    private CompletableFuture<Boolean> begin(KeptHold hold, Runnable afterwards) {
+    /**
+     * The caller may be a thread of the store, or one that watches leases. Returns as {@link #begin(StickyLine, KeptHold)}.
+     *
+     * @param again after which failures a thread sends it once more, which does no harm: until there is a connection again, or
+     *     its time is over
+     */
+    private CompletableFuture<Boolean> begin(KeptHold hold, Runnable afterwards, Predicate<Throwable> again) {
         Key key = hold.claim();
         Duration ttl = hold.lease().ttl();
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
@@ -94,8 +103,7 @@ final class LineReleases {
             try {
                 CompletableFuture<Boolean> answer = async.get().deleteAsync(key).toCompletableFuture();
                 var unused = answer.whenComplete((released, failure) -> {
-                    if (isUnsent(failure)) {
-                        // Until there is a connection again, or its time is over.
+                    if (failure != null && again.test(unwrapped(failure))) {
                         releaseOnAThread(ttl, key, end);
                     } else {
                         settle(ttl, failure, end);
@@ -136,10 +144,15 @@ final class LineReleases {
         }
     }
 
-    private static boolean isUnsent(@Nullable Throwable failure) {
-        return failure != null
-                && unwrapped(failure) instanceof LockStorageException storage
+    private static boolean isUnsent(Throwable failure) {
+        return failure instanceof LockStorageException storage
                 && storage.failure() == LockStorageException.Failure.NOT_SENT;
+    }
+
+    /** Unless it is known that the store refuses it. Where a connection breaks, all that is kept is released just then. */
+    private static boolean mayBeHeldStill(Throwable failure) {
+        return failure instanceof LockStorageException storage
+                && storage.failure() != LockStorageException.Failure.DENIED;
     }
 
     private static Throwable unwrapped(Throwable failure) {

@@ -139,6 +139,20 @@ class RedisStickyFaultsIT extends BehindAProxy {
         checkAftermath(token);
     }
 
+    /** As where all connections break, for which it is given back: whoever notices that by one sends it by another. */
+    @Test
+    void givenKept_whenTheConnectionBreaksAsItIsGivenBack_thenItIsGivenBackAllTheSame() throws Exception {
+        long token = kept(sticky(locks));
+        CompletableFuture<Void> lost = proxy.loseRequest(STATE);
+
+        publishRecall(inbox());
+
+        // Not by the end of its lease.
+        Awaitility.await().atMost(LONG_TTL).until(() -> rivals.holders(RESOURCE).isEmpty());
+        assertThat(lost).isCompleted();
+        checkAftermath(token);
+    }
+
     @Test
     void givenForcedWhileKept_whenAcquiredHere_thenTheTokenIsGreaterThanThatOfTheRivalBetween() throws Exception {
         Lock lock = sticky(locks);

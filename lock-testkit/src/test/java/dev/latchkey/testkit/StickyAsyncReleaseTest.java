@@ -27,6 +27,9 @@ import org.junit.jupiter.api.Test;
 /** How what is kept is released by a store that answers without a thread that waits. */
 class StickyAsyncReleaseTest {
 
+    private static final LockStorageException IN_DOUBT =
+            new LockStorageException("x", "no answer", null, LockStorageException.Failure.IN_DOUBT);
+
     private final InMemoryStore memory = new InMemoryStore();
     private final Async store = new Async(memory);
     private final LockFactory here = new LockFactory(store);
@@ -34,6 +37,7 @@ class StickyAsyncReleaseTest {
     @AfterEach
     void close() {
         store.answers = answer -> answer;
+        store.isFailing = false;
         store.answerAll();
         here.close();
         memory.close();
@@ -77,15 +81,28 @@ class StickyAsyncReleaseTest {
         await().atMost(TimeLimits.LIMIT).until(() -> store.deletes.size() == 1);
     }
 
+    /** As where the connection has broken on which it was sent: the hold stayed until its lease was over. */
     @Test
-    void givenItsReleaseFails_whenAcquired_thenTheStoreIsAsked() {
+    void givenItIsInDoubt_whenRecalled_thenAThreadReleasesItOnce() throws Exception {
         Lock lock = sticky("x");
-        long token = usedToken(lock);
-        store.answers = answer -> CompletableFuture.failedFuture(
-                new LockStorageException("x", "no answer", null, LockStorageException.Failure.IN_DOUBT));
+        assertThat(usedToken(lock)).isPositive();
+        store.answers = answer -> CompletableFuture.failedFuture(IN_DOUBT);
+
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
-        boolean isAcquired = lock.tryAcquire();
+        assertThat(lock.tryAcquire(TimeLimits.LIMIT)).isTrue();
+        assertThat(store.deletes).hasSize(1);
+    }
+
+    @Test
+    void givenItsReleaseFails_whenAcquired_thenTheStoreIsAsked() throws Exception {
+        Lock lock = sticky("x");
+        long token = usedToken(lock);
+        store.answers = answer -> CompletableFuture.failedFuture(IN_DOUBT);
+        store.isFailing = true;
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+
+        boolean isAcquired = lock.tryAcquire(TimeLimits.LIMIT);
 
         assertThat(isAcquired).isTrue();
         assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
@@ -145,6 +162,7 @@ class StickyAsyncReleaseTest {
         private final Queue<Thread> callers = new ConcurrentLinkedQueue<>();
         private final Queue<Key> deletes = new ConcurrentLinkedQueue<>();
         private final Queue<CompletableFuture<Boolean>> open = new ConcurrentLinkedQueue<>();
+        private volatile boolean isFailing;
         private volatile UnaryOperator<CompletionStage<Boolean>> answers = answer -> answer;
 
         Async(InMemoryStore memory) {
@@ -168,6 +186,9 @@ class StickyAsyncReleaseTest {
         @Override
         public boolean delete(Key key) {
             deletes.add(key);
+            if (isFailing) {
+                throw IN_DOUBT;
+            }
             return super.delete(key);
         }
 
