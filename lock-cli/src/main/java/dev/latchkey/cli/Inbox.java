@@ -13,8 +13,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class Inbox {
 
-    /** A TERM to the process and then to its group, as timeout(1) sends them, counts as one; a later TERM is another one. */
-    static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
+    /**
+     * A TERM to the process and then to its group, as timeout(1) sends them, counts as one; a later TERM is another one. On a busy
+     * machine there is time between the two, and another one would kill the child.
+     */
+    static final long SAME_TERM_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final LinkedBlockingDeque<Event> events = new LinkedBlockingDeque<>();
 

@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 
 class InboxTest {
 
-    private static final long LATER = Duration.ofMillis(200).toNanos();
+    private static final long SOON = Duration.ofMillis(900).toNanos();
+    private static final long LATER = Duration.ofMillis(1_100).toNanos();
 
     private final Inbox events = new Inbox();
 
@@ -44,6 +45,16 @@ class InboxTest {
 
         assertThat(events.next()).isEqualTo(signal(UnixSignal.TERM, 1));
         assertThat(events.next()).isEqualTo(signal(UnixSignal.TERM, LATER));
+    }
+
+    /** As timeout(1) sends it: to the process, and then to its group. */
+    @Test
+    void givenATermWaits_whenItComesAgainSoon_thenItIsOne() throws Exception {
+        events.add(signal(UnixSignal.TERM, 1));
+        events.add(signal(UnixSignal.TERM, SOON));
+
+        assertThat(events.next()).isEqualTo(signal(UnixSignal.TERM, 1));
+        assertThat(events.next(Duration.ZERO)).isEqualTo(Optional.empty());
     }
 
     private static Event signal(UnixSignal signal, long nanoTime) {

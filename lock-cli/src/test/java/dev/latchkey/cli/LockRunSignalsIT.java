@@ -266,8 +266,8 @@ class LockRunSignalsIT extends CliFixture {
 
         run.signal("TERM");
         run.awaitErr("forwarding");
-        // Later than the tenth of a second in which two count as one.
-        await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+        // Later than the second in which two count as one.
+        await().pollDelay(Duration.ofMillis(1_100)).until(() -> true);
         run.signal("TERM");
 
         assertThat(run.exitCode()).isEqualTo(137);
