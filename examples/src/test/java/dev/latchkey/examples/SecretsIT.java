@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -176,10 +177,15 @@ class SecretsIT {
         var answer =
                 HttpClient.newHttpClient().send(request(url, "Bearer " + PAGE_SECRET), BodyHandlers.ofInputStream());
         StringBuilder events = new StringBuilder();
+        long began = System.nanoTime();
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
             while (!events.toString().contains("orders")) {
                 String line = lines.readLine();
                 assertThat(line).as("after %s", events).isNotNull();
+                // A page that is told nothing else gets a comment every two seconds.
+                assertThat(Duration.ofNanos(System.nanoTime() - began))
+                        .as("for %s", events)
+                        .isLessThan(TimeLimits.LIMIT);
                 events.append(line).append('\n');
             }
         }

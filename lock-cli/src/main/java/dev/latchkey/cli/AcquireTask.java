@@ -109,7 +109,7 @@ final class AcquireTask {
             builder.autoRefresh();
         }
         if (!stopTime.isZero()) {
-            builder.warnBefore(stopTime, left -> inbox.add(new Event.LeaseEnding(left)));
+            builder.warnBefore(stopTime, left -> inbox.add(Event.LeaseEnding.in(left)));
         }
         if (want.keeping() != LockTarget.Keeping.HANDED_OVER) {
             builder.onLost(reason -> inbox.add(new Event.Lost(reason)));

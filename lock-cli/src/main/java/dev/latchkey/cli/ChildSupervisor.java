@@ -157,7 +157,7 @@ final class ChildSupervisor {
         } else if (event instanceof Event.Lost loss) {
             onLost(loss.reason());
         } else if (event instanceof Event.LeaseEnding ending) {
-            onLeaseEnding(ending.left());
+            onLeaseEnding(ending.endNanos());
         } else if (event instanceof Event.ChildEnded ended) {
             childCode = ended.exitCode();
             awaitSignalToAll(childCode);
@@ -167,7 +167,7 @@ final class ChildSupervisor {
     /** The child may have been killed by a signal to the group that has not arrived here yet; its descendants have it, too. */
     private void awaitSignalToAll(int ofChild) throws InterruptedException {
         if (!terminating && (ofChild == UnixSignal.TERM.exitCode() || probe.hasEnded())) {
-            Optional<Event> next = inbox.next(GroupProbe.PATIENCE);
+            Optional<Event> next = inbox.next(probe.untilSignal());
             if (next.isPresent()) {
                 on(next.get());
             }
@@ -221,18 +221,18 @@ final class ChildSupervisor {
     }
 
     /** Whatever the policy for a loss is: whoever wants to hear of this wants the command to end before the lease. */
-    private void onLeaseEnding(Duration left) {
+    private void onLeaseEnding(long endNanos) {
         lost = true;
         if (!terminating) {
             terminate("the lock " + Text.quoted(name) + " could not be renewed, and is lost in "
-                    + DurationText.format(left) + "; ending the command with TERM");
+                    + DurationText.format(Duration.ofNanos(Math.max(0, endNanos - System.nanoTime())))
+                    + "; ending the command with TERM");
         }
-        killBy(left.minus(KILL_TIME));
+        killBy(endNanos - KILL_TIME.toNanos());
     }
 
     /** The warning may have come late, as after a freeze, and the grace would then outlast the lease. */
-    private void killBy(Duration grace) {
-        long latest = System.nanoTime() + grace.toNanos();
+    private void killBy(long latest) {
         if (killAt == null || latest - killAt < 0) {
             killAt = latest;
             limit = "a second before the end of the lease (--kill-after is " + DurationText.format(rules.killAfter())

@@ -24,9 +24,14 @@ sealed interface Event {
     /**
      * The lease of the lock was not renewed, and ends soon.
      *
-     * @param left how soon
+     * @param endNanos when, by {@link System#nanoTime()}: it may have to wait until it is handled
      */
-    record LeaseEnding(Duration left) implements Event {}
+    record LeaseEnding(long endNanos) implements Event {
+
+        static LeaseEnding in(Duration left) {
+            return new LeaseEnding(System.nanoTime() + left.toNanos());
+        }
+    }
 
     /** The child process ended, with the code a shell would report. */
     record ChildEnded(int exitCode) implements Event {}

@@ -22,6 +22,11 @@ final class GroupProbe implements AutoCloseable {
     /** Long enough for a dead process to be noticed, except on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
+    private static final long STEP_MS = 20;
+
+    /** For one that is about to end; less than a KILL has before a lease ends, which has to wait for this. */
+    private static final long LONGEST_PATIENCE_NANOS = Duration.ofMillis(500).toNanos();
+
     /** How much later than the probe's end the signal may arrive here: QUIT comes through a log, on a busy machine. */
     private static final long LATEST_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -61,27 +66,32 @@ final class GroupProbe implements AutoCloseable {
         }
     }
 
-    /** How long a signal to the group may take to arrive here after it has killed another process. */
-    static final Duration PATIENCE = Duration.ofMillis(PATIENCE_MS);
-
     /** Returns whether the group has received a signal, which may not have arrived here yet. */
     boolean hasEnded() {
         Process present = probe;
         return present != null && !present.isAlive();
     }
 
+    /** Returns how long a signal to the group may still take to arrive here that has just killed another process. */
+    Duration untilSignal() {
+        long latest = PATIENCE_MS * 1_000_000;
+        return Duration.ofNanos(
+                hasEnded() ? Math.max(latest, endedNanos.join() + LATEST_NANOS - System.nanoTime()) : latest);
+    }
+
     /** Returns whether the group has received the signal that has just arrived here. */
     boolean hasGot(Event.Signalled signalled) throws InterruptedException {
         Process present = probe;
         if (present == null) {
+            // There was no process to be had, or a signal to the group has come while it started.
+            start();
             return false;
         }
-        long latest = System.nanoTime() + LATEST_NANOS;
         boolean hasEnded = present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        long latest = signalled.nanoTime() + LONGEST_PATIENCE_NANOS;
         ProcessStatus status = ProcessStatus.of(present.pid());
-        // It may be about to end of the signal, which is then not pending any more.
-        while (!hasEnded && status.isRunningOrEnded() && System.nanoTime() - latest < 0) {
-            hasEnded = present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        while (!hasEnded && status.mayHaveActedOn(signalled.signal()) && System.nanoTime() - latest < 0) {
+            hasEnded = present.waitFor(STEP_MS, TimeUnit.MILLISECONDS);
             status = ProcessStatus.of(present.pid());
         }
         boolean got = hasEnded ? hasEndedOf(signalled, present) : status.isPending(signalled.signal());

@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The events for the main thread, in the order of their arrival, but a loss before all others. As in the kernel, a pending
+ * The events for the main thread, in the order of their arrival, but a loss, and that one is near, before all others. As in the kernel, a pending
  * signal is not added again, because signals may arrive faster than they are handled. Thread-safe.
  */
 final class Inbox {
@@ -27,7 +27,7 @@ final class Inbox {
         if (event instanceof Event.Signalled signalled) {
             got.add(signalled.signal());
         }
-        if (event instanceof Event.Lost) {
+        if (event instanceof Event.Lost || event instanceof Event.LeaseEnding) {
             events.addFirst(event);
         } else if (!(event instanceof Event.Signalled signalled && isWaiting(signalled))) {
             events.addLast(event);

@@ -18,6 +18,8 @@ final class ProcessStatus {
     /** It sleeps or is stopped: a signal that it was sent and has not ended of is pending. */
     private static final String AT_REST = "STt";
 
+    private static final String DUMPS_CORE = "CoreDumping:\t";
+
     private static final List<String> DEAD = List.of(STATE + "X (dead)");
 
     private final List<String> lines;
@@ -28,10 +30,13 @@ final class ProcessStatus {
 
     /** On other systems than Linux, all that it is asked is false. */
     static ProcessStatus of(long pid) {
+        Path file = file(Long.toString(pid));
         try {
-            return new ProcessStatus(Files.readAllLines(file(Long.toString(pid)), StandardCharsets.ISO_8859_1));
+            return new ProcessStatus(Files.readAllLines(file, StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
-            return new ProcessStatus(Files.exists(file("self")) ? DEAD : List.of());
+            // Or it cannot be read, as where too many files are open.
+            boolean hasEnded = !Files.exists(file) && Files.exists(file("self"));
+            return new ProcessStatus(hasEnded ? DEAD : List.of());
         }
     }
 
@@ -46,11 +51,15 @@ final class ProcessStatus {
                 .findFirst();
     }
 
-    /** Returns whether it runs, so that it may be about to end of a signal, or has ended, of which its parent may not know yet. */
-    boolean isRunningOrEnded() {
-        return value(STATE)
+    /**
+     * Returns whether it may have acted on a signal: that is not pending, and the process runs and may be about to end, dumps its
+     * core, or has ended, of which its parent may not know yet.
+     */
+    boolean mayHaveActedOn(UnixSignal signal) {
+        boolean isAtRest = value(STATE)
                 .filter(state -> AT_REST.indexOf(state.charAt(0)) < 0)
-                .isPresent();
+                .isEmpty();
+        return !isPending(signal) && (!isAtRest || value(DUMPS_CORE).equals(Optional.of("1")));
     }
 
     /** Returns whether a signal was sent to it that it has not acted on yet. */

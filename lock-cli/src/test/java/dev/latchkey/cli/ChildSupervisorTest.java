@@ -128,7 +128,7 @@ class ChildSupervisorTest {
     @Test
     void givenLittleIsLeftOfTheLease_whenTheCommandIgnoresTerm_thenItIsKilledBeforeTheLeaseEnds() {
         RunRules patient = new RunRules(Duration.ofHours(1), OnLost.KILL, Duration.ZERO, LockTarget.NO_LIMIT);
-        inbox.add(new Event.LeaseEnding(Duration.ofMillis(1_300)));
+        inbox.add(Event.LeaseEnding.in(Duration.ofMillis(1_300)));
 
         assertThat(CompletableFuture.supplyAsync(() -> untilGone(patient)))
                 .succeedsWithin(Cli.PATIENCE)

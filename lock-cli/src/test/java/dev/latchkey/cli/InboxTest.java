@@ -25,6 +25,16 @@ class InboxTest {
         assertThat(events.next()).isEqualTo(signal(UnixSignal.HUP, 2));
     }
 
+    /** Each signal takes time to be handled, and the command is to be killed before its lease ends. */
+    @Test
+    void givenSignalsWait_whenTheLeaseIsAboutToEnd_thenThatIsNext() throws Exception {
+        events.add(signal(UnixSignal.USR1, 1));
+        events.add(new Event.LeaseEnding(7));
+
+        assertThat(events.next()).isEqualTo(new Event.LeaseEnding(7));
+        assertThat(events.next()).isEqualTo(signal(UnixSignal.USR1, 1));
+    }
+
     /** As in the kernel, which keeps one of each kind for a process. */
     @Test
     void givenASignalWaits_whenItComesAgain_thenItIsOne() throws Exception {

@@ -91,6 +91,7 @@ final class LineReleases {
     private CompletableFuture<Boolean> begin(KeptHold hold, Runnable afterwards, Predicate<Throwable> again) {
         Key key = hold.claim();
         Duration ttl = hold.lease().ttl();
+        BooleanSupplier isOver = overAfter(hold, ttl);
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
         Consumer<Boolean> end = isAnswered -> {
             try {
@@ -104,7 +105,7 @@ final class LineReleases {
                 CompletableFuture<Boolean> answer = async.get().deleteAsync(key).toCompletableFuture();
                 var unused = answer.whenComplete((released, failure) -> {
                     if (failure != null && again.test(unwrapped(failure))) {
-                        releaseOnAThread(ttl, key, end);
+                        releaseOnAThread(ttl, key, isOver, end);
                     } else {
                         settle(ttl, failure, end);
                     }
@@ -115,16 +116,24 @@ final class LineReleases {
                 log.debug("lock.recall_not_sent", e);
             }
         }
-        releaseOnAThread(ttl, key, end);
+        releaseOnAThread(ttl, key, isOver, end);
         return ended;
     }
 
-    private void releaseOnAThread(Duration ttl, Key key, Consumer<Boolean> end) {
+    /** A hold that lasts as long as a session is never over by time. */
+    private static BooleanSupplier overAfter(KeptHold hold, Duration ttl) {
+        boolean isTimed = hold.isTimed();
+        long began = System.nanoTime();
+        return () -> isTimed && System.nanoTime() - began > ttl.toNanos();
+    }
+
+    /** Many may wait here for a server that is silent: what is over meanwhile is not released any more. */
+    private void releaseOnAThread(Duration ttl, Key key, BooleanSupplier isOver, Consumer<Boolean> end) {
         try {
             var unused = threads.end(() -> {
                 boolean isAnswered = false;
                 try {
-                    isAnswered = quietly(ttl, () -> store.delete(key));
+                    isAnswered = !isOver.getAsBoolean() && quietly(ttl, () -> store.delete(key));
                 } finally {
                     end.accept(isAnswered);
                 }

@@ -261,10 +261,14 @@ class PostgreSqlFaultIT implements DatabaseFaults {
         return new HikariDataSource(config);
     }
 
-    /** After some silence, the last statement is an empty one; a backend that has just started has had none. */
+    /**
+     * After some silence, the last statement is an empty one; a backend that has just started has had none. Not before the waiter
+     * has asked: its pool tries its first connection, by an empty statement too.
+     */
     private static boolean isListenedTo(FaultyDatabase database) throws SQLException {
-        return database.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-                        + " OR query = '' AND query_start IS NOT NULL AND backend_type = 'client backend'")
-                > 0;
+        return database.count("SELECT count(*) FROM latchkey_lock WHERE resource = 'waited' AND waited = 1") == 1
+                && database.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+                                + " OR query = '' AND query_start IS NOT NULL AND backend_type = 'client backend'")
+                        > 0;
     }
 }

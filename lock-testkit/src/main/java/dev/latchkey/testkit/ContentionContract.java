@@ -163,8 +163,9 @@ public interface ContentionContract extends StoreContract {
         for (int i = 0; i < 5; i++) {
             calls.add(fixture.start(() -> {
                 int interrupts = 0;
+                long end = System.nanoTime() + TimeLimits.LIMIT.toNanos();
                 // On a busy machine all may be done before whoever interrupts them has begun.
-                for (int hold = 0; hold < holdsPerThread() || interrupts == 0; hold++) {
+                for (int n = 0; n < holdsPerThread() || (interrupts == 0 && end - System.nanoTime() > 0); n++) {
                     Lock lock = fixture.lock();
                     try {
                         lock.acquire();

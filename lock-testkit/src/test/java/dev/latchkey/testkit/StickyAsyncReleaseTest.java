@@ -14,6 +14,7 @@ import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -22,13 +23,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How what is kept is released by a store that answers without a thread that waits. */
 class StickyAsyncReleaseTest {
-
-    private static final LockStorageException IN_DOUBT =
-            new LockStorageException("x", "no answer", null, LockStorageException.Failure.IN_DOUBT);
 
     private final InMemoryStore memory = new InMemoryStore();
     private final Async store = new Async(memory);
@@ -86,7 +85,7 @@ class StickyAsyncReleaseTest {
     void givenItIsInDoubt_whenRecalled_thenAThreadReleasesItOnce() throws Exception {
         Lock lock = sticky("x");
         assertThat(usedToken(lock)).isPositive();
-        store.answers = answer -> CompletableFuture.failedFuture(IN_DOUBT);
+        store.answers = answer -> CompletableFuture.failedFuture(inDoubt());
 
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
@@ -94,11 +93,57 @@ class StickyAsyncReleaseTest {
         assertThat(store.deletes).hasSize(1);
     }
 
+    /** It would be refused again. */
+    @Test
+    void givenItIsDenied_whenRecalled_thenItIsNotSentAgain() {
+        Lock lock = sticky("x");
+        assertThat(usedToken(lock)).isPositive();
+        store.answers = answer -> CompletableFuture.failedFuture(
+                new LockStorageException("x", "not permitted", null, LockStorageException.Failure.DENIED));
+
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(store.deletes).isEmpty();
+    }
+
+    /** Whoever closes waits for one answer of each, and no longer. */
+    @Test
+    void givenItIsInDoubt_whenTheFactoryIsClosed_thenItIsNotSentAgain() {
+        assertThat(usedToken(sticky("x"))).isPositive();
+        store.answers = answer -> CompletableFuture.failedFuture(inDoubt());
+
+        here.close();
+
+        assertThat(store.callers).hasSize(1);
+        assertThat(store.deletes).isEmpty();
+    }
+
+    /** As of a server that is silent: threads that wait for it in vain are not there for others. */
+    @Test
+    @Tag("slow")
+    void givenItIsInDoubtUntilItIsOver_whenRecalled_thenItIsNotSentAgain() throws Exception {
+        Duration brief = TimeLimits.ttl(Duration.ofSeconds(1));
+        Lock lock = here.lock("x").ttl(brief).sticky(brief).create();
+        assertThat(usedToken(lock)).isPositive();
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        store.answers = unused -> answer;
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+        Response lease = memory.save(exclusive(Key.of("the lease"), brief.multipliedBy(2)));
+        assertThat(lease).isInstanceOf(Response.Granted.class);
+        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("the lease").isEmpty());
+
+        answer.completeExceptionally(inDoubt());
+
+        assertThat(lock.tryAcquire(TimeLimits.LIMIT)).isTrue();
+        assertThat(store.deletes).isEmpty();
+    }
+
     @Test
     void givenItsReleaseFails_whenAcquired_thenTheStoreIsAsked() throws Exception {
         Lock lock = sticky("x");
         long token = usedToken(lock);
-        store.answers = answer -> CompletableFuture.failedFuture(IN_DOUBT);
+        store.answers = answer -> CompletableFuture.failedFuture(inDoubt());
         store.isFailing = true;
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
@@ -152,6 +197,10 @@ class StickyAsyncReleaseTest {
         return later;
     }
 
+    private static LockStorageException inDoubt() {
+        return new LockStorageException("x", "no answer", null, LockStorageException.Failure.IN_DOUBT);
+    }
+
     private Lock sticky(String resource) {
         return here.lock(resource).ttl(Fixture.LONG_TTL).sticky(STICKY).create();
     }
@@ -187,7 +236,7 @@ class StickyAsyncReleaseTest {
         public boolean delete(Key key) {
             deletes.add(key);
             if (isFailing) {
-                throw IN_DOUBT;
+                throw inDoubt();
             }
             return super.delete(key);
         }
