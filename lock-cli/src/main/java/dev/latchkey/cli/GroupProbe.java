@@ -24,7 +24,7 @@ final class GroupProbe implements AutoCloseable {
 
     private static final long STEP_MS = 20;
 
-    /** For one that is about to end; less than a KILL has before a lease ends, which has to wait for this. */
+    /** How long to wait for a probe that may be about to end. A KILL that is due a second before a lease ends has to wait for that. */
     private static final long LONGEST_PATIENCE_NANOS = Duration.ofMillis(500).toNanos();
 
     /** How much later than the probe's end the signal may arrive here: QUIT comes through a log, on a busy machine. */

@@ -8,8 +8,8 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The events for the main thread, in the order of their arrival, but a loss, and that one is near, before all others. As in the kernel, a pending
- * signal is not added again, because signals may arrive faster than they are handled. Thread-safe.
+ * The events for the main thread, in the order of their arrival, but a loss, or that one is near, before all others. As in the
+ * kernel, a pending signal is not added again, because signals may arrive faster than they are handled. Thread-safe.
  */
 final class Inbox {
 
