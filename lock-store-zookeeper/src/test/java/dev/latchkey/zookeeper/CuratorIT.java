@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -85,7 +84,7 @@ class CuratorIT {
                     .until(() -> store.sessions().forUse("theirs").waiting() == 1);
             long before = store.sessions().forUse("theirs").id();
 
-            expire(curator.getZookeeperClient().getZooKeeper());
+            SessionExpiry.force(server.address(), curator.getZookeeperClient().getZooKeeper());
 
             Awaitility.await().atMost(LIMIT).until(told::isDone);
             assertThat(told.join()).isEqualTo(LossReason.SESSION_LOST);
@@ -119,29 +118,5 @@ class CuratorIT {
                 .isInstanceOfSatisfying(
                         LockStorageException.class,
                         failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT));
-    }
-
-    /** Ends a session as the servers do when they have not heard of it. */
-    private void expire(ZooKeeper client) {
-        long id = client.getSessionId();
-        byte[] password = client.getSessionPasswd();
-        Awaitility.await().atMost(LIMIT).until(() -> isOver(id, password));
-    }
-
-    /**
-     * Returns whether a session has ended; ends it otherwise, unless its client takes it back before this one is closed, as on a
-     * busy machine.
-     */
-    private boolean isOver(long id, byte[] password) throws Exception {
-        ZooKeeper sameSession = new ZooKeeper(server.address().toString(), 10_000, event -> {}, id, password);
-        try {
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .until(() -> sameSession.getState().isConnected()
-                            || !sameSession.getState().isAlive());
-            return !sameSession.getState().isAlive();
-        } finally {
-            sameSession.close();
-        }
     }
 }
