@@ -5,6 +5,9 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -16,6 +19,7 @@ final class NaiveCandidate {
     private final LockFactory locks;
     private final Duration ttl;
     private final BeliefFile beliefs;
+    private final ExecutorService questions = Executors.newSingleThreadExecutor();
 
     NaiveCandidate(LockFactory locks, Duration ttl, BeliefFile beliefs) {
         this.locks = locks;
@@ -46,17 +50,20 @@ final class NaiveCandidate {
     private void lead(long number) {
         long look = System.nanoTime();
         int at = beliefs.begin(number, look);
-        long asked = look;
-        boolean leads = true;
-        while (leads) {
+        // In another thread: a question that is not answered must not keep this one from what it believes.
+        CompletableFuture<Void> deposed = CompletableFuture.runAsync(() -> askUntilDeposed(number), questions);
+        while (!deposed.isDone()) {
             beliefs.believe(at, look);
             LockSupport.parkNanos(Candidate.LOOK_NANOS);
             look = System.nanoTime();
-            if (look - asked > ttl.toNanos() / 3) {
-                leads = isHolder(number);
-                asked = System.nanoTime();
-            }
         }
+        deposed.join();
+    }
+
+    private void askUntilDeposed(long number) {
+        do {
+            LockSupport.parkNanos(ttl.toNanos() / 3);
+        } while (isHolder(number));
     }
 
     private boolean isHolder(long number) {
