@@ -24,34 +24,18 @@ public enum PosixSignal {
     private static final Pattern STANDS_STILL = Pattern.compile("State:\t[TtZX].*");
 
     /**
-     * Sends this signal.
+     * Sends this signal. Returns when a process that it suspends stands still, with each of its threads, where the system tells.
      *
      * @param pid the process
      */
     public void sendTo(long pid) {
-        try {
-            int exit = new ProcessBuilder("kill", "-" + name(), Long.toString(pid))
-                    .inheritIO()
-                    .start()
-                    .waitFor();
-            if (exit != 0) {
-                throw new AssertionError("kill -" + name() + " " + pid + " ended with " + exit);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("no command \"kill\" on this machine", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while sending a signal", e);
+        send(pid);
+        if (this == STOP) {
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .pollInterval(Duration.ofMillis(1))
+                    .until(() -> standsStill(pid));
         }
-    }
-
-    /** Suspends a process, and returns when each of its threads stands still, where the system tells. */
-    static void freeze(long pid) {
-        STOP.sendTo(pid);
-        Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .pollInterval(Duration.ofMillis(1))
-                .until(() -> standsStill(pid));
     }
 
     private static boolean standsStill(long pid) throws IOException {
@@ -69,6 +53,23 @@ public enum PosixSignal {
         } catch (IOException | UncheckedIOException e) {
             // It has ended.
             return true;
+        }
+    }
+
+    private void send(long pid) {
+        try {
+            int exit = new ProcessBuilder("kill", "-" + name(), Long.toString(pid))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            if (exit != 0) {
+                throw new AssertionError("kill -" + name() + " " + pid + " ended with " + exit);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("no command \"kill\" on this machine", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while sending a signal", e);
         }
     }
 }

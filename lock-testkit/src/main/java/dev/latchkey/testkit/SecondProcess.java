@@ -230,7 +230,7 @@ public final class SecondProcess implements AutoCloseable {
     /** Freezes the process with SIGSTOP: it keeps its connections and files, and does nothing. */
     public void freeze() {
         isFrozen = true;
-        PosixSignal.freeze(pid());
+        PosixSignal.STOP.sendTo(pid());
     }
 
     /** Lets a frozen process go on, with SIGCONT. */
