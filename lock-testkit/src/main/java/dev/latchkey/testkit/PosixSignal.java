@@ -41,8 +41,8 @@ public enum PosixSignal {
     private static boolean standsStill(long pid) throws IOException {
         try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
             return threads.allMatch(PosixSignal::standsStill);
-        } catch (NoSuchFileException e) {
-            // It has ended, or this is another system than Linux.
+        } catch (NoSuchFileException | UncheckedIOException e) {
+            // It has ended, perhaps as its threads were listed, or this is another system than Linux.
             return true;
         }
     }
