@@ -1,7 +1,6 @@
 package dev.latchkey.sticky;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.threads.FactoryThreads;
@@ -10,8 +9,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +17,8 @@ import org.slf4j.LoggerFactory;
 final class LineReleases {
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
+
+    private static final int SENDS = 2;
 
     private final RecallableStore store;
 
@@ -57,16 +56,19 @@ final class LineReleases {
         releaseLater(line, line.done());
     }
 
-    /** Releases a hold, if there is one, for which the line is busy: without waiting. A second failure leaves it to its lease. */
+    /**
+     * Releases a hold, if there is one, for which the line is busy: without waiting. It is sent once more if it may be held still,
+     * which does no harm; a second failure leaves it to its lease.
+     */
     void releaseLater(StickyLine line, @Nullable KeptHold kept) {
         if (kept != null) {
-            var unused = begin(kept, () -> done(line), LineReleases::mayBeHeldStill);
+            var unused = begin(new UnawaitedRelease(line, kept, UnawaitedRelease::mayBeHeldStill, () -> done(line)));
         }
     }
 
     /** As {@link #releaseLater}, of a hold that was not kept. */
     void releaseUnkeptLater(StickyLine line, KeptHold ended) {
-        var unused = begin(ended, line::wakeFirst, LineReleases::mayBeHeldStill);
+        var unused = begin(new UnawaitedRelease(line, ended, UnawaitedRelease::mayBeHeldStill, line::wakeFirst));
     }
 
     /** Whether a release can be begun without a thread that waits for its answer. */
@@ -79,93 +81,73 @@ final class LineReleases {
      * does not fail: whether the store has answered.
      */
     CompletableFuture<Boolean> begin(StickyLine line, KeptHold kept) {
-        return begin(kept, () -> done(line), LineReleases::isUnsent);
+        return begin(new UnawaitedRelease(line, kept, UnawaitedRelease::isUnsent, () -> done(line)));
     }
 
-    /**
-     * The caller may be a thread of the store, or one that watches leases. Returns as {@link #begin(StickyLine, KeptHold)}.
-     *
-     * @param again after which failures a thread sends it once more, which does no harm: until there is a connection again, or
-     *     its time is over
-     */
-    private CompletableFuture<Boolean> begin(KeptHold hold, Runnable afterwards, Predicate<Throwable> again) {
-        Key key = hold.claim();
-        Duration ttl = hold.lease().ttl();
-        BooleanSupplier isOver = overAfter(hold, ttl);
-        CompletableFuture<Boolean> ended = new CompletableFuture<>();
-        Consumer<Boolean> end = isAnswered -> {
-            try {
-                afterwards.run();
-            } finally {
-                ended.complete(isAnswered);
-            }
-        };
-        if (async.isPresent()) {
-            try {
-                CompletableFuture<Boolean> answer = async.get().deleteAsync(key).toCompletableFuture();
-                var unused = answer.whenComplete((released, failure) -> {
-                    if (failure != null && again.test(unwrapped(failure))) {
-                        releaseOnAThread(ttl, key, isOver, end);
-                    } else {
-                        settle(ttl, failure, end);
-                    }
-                });
-                return ended;
-            } catch (RuntimeException | Error e) {
-                // It may not have been sent: a thread sends it, which does no harm twice.
-                log.debug("lock.recall_not_sent", e);
+    /** The caller may be a thread of the store, or one that watches leases. */
+    private CompletableFuture<Boolean> begin(UnawaitedRelease release) {
+        if (async.isEmpty()) {
+            sendOnAThread(release, null);
+            return release.ended();
+        }
+        try {
+            CompletableFuture<Boolean> answer =
+                    async.get().deleteAsync(release.key()).toCompletableFuture();
+            var unused = answer.whenComplete((released, failure) -> answered(release, failure));
+        } catch (RuntimeException | Error e) {
+            // It may not have been sent.
+            log.debug("lock.recall_not_sent", e);
+            sendOnAThread(release, null);
+        }
+        return release.ended();
+    }
+
+    private void answered(UnawaitedRelease release, @Nullable Throwable answer) {
+        Throwable failure =
+                answer instanceof CompletionException && answer.getCause() != null ? answer.getCause() : answer;
+        if (failure != null && release.isToBeSentAfter(failure)) {
+            sendOnAThread(release, failure);
+            return;
+        }
+        try {
+            release.end(failure == null);
+        } finally {
+            if (failure != null) {
+                failed(release.ttl(), failure);
             }
         }
-        releaseOnAThread(ttl, key, isOver, end);
-        return ended;
     }
 
-    /** A hold that lasts as long as a session is never over by time. */
-    private static BooleanSupplier overAfter(KeptHold hold, Duration ttl) {
-        boolean isTimed = hold.isTimed();
-        long began = System.nanoTime();
-        return () -> isTimed && System.nanoTime() - began > ttl.toNanos();
-    }
-
-    /** Many may wait here for a server that is silent: what is over meanwhile is not released any more. */
-    private void releaseOnAThread(Duration ttl, Key key, BooleanSupplier isOver, Consumer<Boolean> end) {
+    private void sendOnAThread(UnawaitedRelease release, @Nullable Throwable before) {
         try {
             var unused = threads.end(() -> {
                 boolean isAnswered = false;
                 try {
-                    isAnswered = !isOver.getAsBoolean() && quietly(ttl, () -> store.delete(key));
+                    isAnswered = send(release, before);
                 } finally {
-                    end.accept(isAnswered);
+                    release.end(isAnswered);
                 }
             });
         } catch (OutOfMemoryError e) {
-            end.accept(false);
+            release.end(false);
         }
     }
 
-    private static void settle(Duration ttl, @Nullable Throwable failure, Consumer<Boolean> end) {
-        try {
-            end.accept(failure == null);
-        } finally {
-            if (failure != null) {
-                failed(ttl, unwrapped(failure));
+    /** Many may wait here for a server that is silent: what is over meanwhile is not sent. Returns whether the store has answered. */
+    private boolean send(UnawaitedRelease release, @Nullable Throwable before) {
+        Throwable failure = before;
+        for (int sent = before == null ? 0 : 1; sent < SENDS && release.isToBeSentAfter(failure); sent++) {
+            try {
+                boolean unused = store.delete(release.key());
+                return true;
+            } catch (Throwable e) {
+                failure = e;
             }
         }
-    }
-
-    private static boolean isUnsent(Throwable failure) {
-        return failure instanceof LockStorageException storage
-                && storage.failure() == LockStorageException.Failure.NOT_SENT;
-    }
-
-    /** Unless it is known that the store refuses it. Where a connection breaks, all that is kept is released just then. */
-    private static boolean mayBeHeldStill(Throwable failure) {
-        return failure instanceof LockStorageException storage
-                && storage.failure() != LockStorageException.Failure.DENIED;
-    }
-
-    private static Throwable unwrapped(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (failure != null) {
+            failed(release.ttl(), failure);
+        }
+        return false;
     }
 
     /**

@@ -138,6 +138,11 @@ final class StickyLine {
         return guarded(used::isRecalled);
     }
 
+    /** A hold that lasts as long as a session is never over by time. */
+    boolean isOverByTime(KeptHold used) {
+        return guarded(() -> used.isTimed() && used.isGone(System.nanoTime()));
+    }
+
     OptionalLong nextEndNanos(KeptHold used) {
         return guarded(() -> state.nextEndNanos(used));
     }

@@ -4,6 +4,7 @@ import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.StickyLocks.STICKY;
 import static dev.latchkey.testkit.StickyLocks.usedToken;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
@@ -20,6 +21,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -35,8 +37,8 @@ class StickyAsyncReleaseTest {
 
     @AfterEach
     void close() {
-        store.answers = answer -> answer;
-        store.isFailing = false;
+        store.answers = store::deleted;
+        store.failures = 0;
         store.answerAll();
         here.close();
         memory.close();
@@ -58,7 +60,7 @@ class StickyAsyncReleaseTest {
     @Test
     void givenItCannotBeSent_whenRecalled_thenAThreadReleasesIt() {
         assertThat(usedToken(sticky("x"))).isPositive();
-        store.answers = answer -> {
+        store.answers = key -> {
             throw new OutOfMemoryError("unable to create native thread");
         };
 
@@ -72,12 +74,13 @@ class StickyAsyncReleaseTest {
     @Test
     void givenItWasNotSent_whenRecalled_thenAThreadReleasesIt() {
         assertThat(usedToken(sticky("x"))).isPositive();
-        store.answers = answer -> CompletableFuture.failedFuture(
+        store.answers = key -> CompletableFuture.failedFuture(
                 new LockStorageException("x", "not connected", null, LockStorageException.Failure.NOT_SENT));
 
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
-        await().atMost(TimeLimits.LIMIT).until(() -> store.deletes.size() == 1);
+        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("x").isEmpty());
+        assertThat(store.deletes).hasSize(1);
     }
 
     /** As where the connection has broken on which it was sent: the hold stayed until its lease was over. */
@@ -85,7 +88,7 @@ class StickyAsyncReleaseTest {
     void givenItIsInDoubt_whenRecalled_thenAThreadReleasesItOnce() throws Exception {
         Lock lock = sticky("x");
         assertThat(usedToken(lock)).isPositive();
-        store.answers = answer -> CompletableFuture.failedFuture(inDoubt());
+        store.answers = key -> CompletableFuture.failedFuture(inDoubt());
 
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
@@ -98,12 +101,13 @@ class StickyAsyncReleaseTest {
     void givenItIsDenied_whenRecalled_thenItIsNotSentAgain() {
         Lock lock = sticky("x");
         assertThat(usedToken(lock)).isPositive();
-        store.answers = answer -> CompletableFuture.failedFuture(
+        store.answers = key -> CompletableFuture.failedFuture(
                 new LockStorageException("x", "not permitted", null, LockStorageException.Failure.DENIED));
 
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
-        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(memory.holders("x")).hasSize(1);
+        assertThat(lock.tryAcquire()).isFalse();
         assertThat(store.deletes).isEmpty();
     }
 
@@ -111,7 +115,7 @@ class StickyAsyncReleaseTest {
     @Test
     void givenItIsInDoubt_whenTheFactoryIsClosed_thenItIsNotSentAgain() {
         assertThat(usedToken(sticky("x"))).isPositive();
-        store.answers = answer -> CompletableFuture.failedFuture(inDoubt());
+        store.answers = key -> CompletableFuture.failedFuture(inDoubt());
 
         here.close();
 
@@ -127,11 +131,9 @@ class StickyAsyncReleaseTest {
         Lock lock = here.lock("x").ttl(brief).sticky(brief).create();
         assertThat(usedToken(lock)).isPositive();
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        store.answers = unused -> answer;
+        store.answers = key -> answer;
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
-        Response lease = memory.save(exclusive(Key.of("the lease"), brief.multipliedBy(2)));
-        assertThat(lease).isInstanceOf(Response.Granted.class);
-        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("the lease").isEmpty());
+        awaitTheEndOfALease(brief.multipliedBy(3));
 
         answer.completeExceptionally(inDoubt());
 
@@ -139,12 +141,53 @@ class StickyAsyncReleaseTest {
         assertThat(store.deletes).isEmpty();
     }
 
+    /** What was not answered may have extended it: then it is not over when its last known lease is. */
+    @Test
+    @Tag("slow")
+    void givenALongerRenewalWasNotAnsweredEither_whenItIsInDoubt_thenItIsSentAgain() throws Exception {
+        Duration brief = TimeLimits.ttl(Duration.ofSeconds(1));
+        assertThat(usedToken(here.lock("x").ttl(brief).sticky(brief).create())).isPositive();
+        Lock longer = sticky("x");
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        store.answers = key -> answer;
+        store.renewals = response -> {
+            throw inDoubt();
+        };
+        assertThatThrownBy(longer::tryAcquire).isInstanceOf(LockStorageException.class);
+        awaitTheEndOfALease(brief.multipliedBy(3));
+        assertThat(memory.holders("x")).hasSize(1);
+
+        answer.completeExceptionally(inDoubt());
+
+        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("x").isEmpty());
+    }
+
+    private void awaitTheEndOfALease(Duration ttl) {
+        assertThat(memory.save(exclusive(Key.of("the lease"), ttl))).isInstanceOf(Response.Granted.class);
+        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("the lease").isEmpty());
+    }
+
+    /** A thread that sends it first may find a connection that has broken. */
+    @Test
+    void givenAThreadsReleaseIsInDoubt_whenRecalled_thenItSendsItAgain() {
+        assertThat(usedToken(sticky("x"))).isPositive();
+        store.answers = key -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        store.failures = 1;
+
+        assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+
+        await().atMost(TimeLimits.LIMIT).until(() -> memory.holders("x").isEmpty());
+        assertThat(store.deletes).hasSize(2);
+    }
+
     @Test
     void givenItsReleaseFails_whenAcquired_thenTheStoreIsAsked() throws Exception {
         Lock lock = sticky("x");
         long token = usedToken(lock);
-        store.answers = answer -> CompletableFuture.failedFuture(inDoubt());
-        store.isFailing = true;
+        store.answers = this::deletedWithoutAnAnswer;
+        store.failures = 1;
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
 
         boolean isAcquired = lock.tryAcquire(TimeLimits.LIMIT);
@@ -184,17 +227,23 @@ class StickyAsyncReleaseTest {
         store.answerAll();
         await().atMost(TimeLimits.LIMIT).until(() -> store.open.size() == 100);
         assertThat(closed.isDone()).isFalse();
-        store.answers = answer -> answer;
+        store.answers = store::deleted;
         store.answerAll();
         assertThat(closed.result()).isTrue();
         assertThat(resources)
                 .allSatisfy(resource -> assertThat(memory.holders(resource)).isEmpty());
     }
 
-    private CompletionStage<Boolean> later(CompletionStage<Boolean> answer) {
+    private CompletionStage<Boolean> later(Key key) {
+        CompletionStage<Boolean> unused = store.deleted(key);
         CompletableFuture<Boolean> later = new CompletableFuture<>();
         store.open.add(later);
         return later;
+    }
+
+    private CompletionStage<Boolean> deletedWithoutAnAnswer(Key key) {
+        CompletionStage<Boolean> unused = store.deleted(key);
+        return CompletableFuture.failedFuture(inDoubt());
     }
 
     private static LockStorageException inDoubt() {
@@ -211,8 +260,9 @@ class StickyAsyncReleaseTest {
         private final Queue<Thread> callers = new ConcurrentLinkedQueue<>();
         private final Queue<Key> deletes = new ConcurrentLinkedQueue<>();
         private final Queue<CompletableFuture<Boolean>> open = new ConcurrentLinkedQueue<>();
-        private volatile boolean isFailing;
-        private volatile UnaryOperator<CompletionStage<Boolean>> answers = answer -> answer;
+        private volatile int failures;
+        private volatile Function<Key, CompletionStage<Boolean>> answers = this::deleted;
+        private volatile UnaryOperator<Response> renewals = response -> response;
 
         Async(InMemoryStore memory) {
             super(memory);
@@ -227,15 +277,22 @@ class StickyAsyncReleaseTest {
         @Override
         public CompletionStage<Boolean> deleteAsync(Key key) {
             callers.add(Thread.currentThread());
-            CompletionStage<Boolean> answer = answers.apply(CompletableFuture.completedFuture(true));
-            boolean unused = memory.delete(key);
-            return answer;
+            return answers.apply(key);
+        }
+
+        CompletionStage<Boolean> deleted(Key key) {
+            return CompletableFuture.completedFuture(memory.delete(key));
+        }
+
+        @Override
+        public Response refresh(Request request) {
+            return renewals.apply(super.refresh(request));
         }
 
         @Override
         public boolean delete(Key key) {
             deletes.add(key);
-            if (isFailing) {
+            if (deletes.size() <= failures) {
                 throw inDoubt();
             }
             return super.delete(key);
