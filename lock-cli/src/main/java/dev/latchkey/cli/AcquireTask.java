@@ -7,6 +7,8 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.UnserializableKeyException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 
 /**
@@ -37,20 +39,21 @@ final class AcquireTask {
     static AcquireAnswer acquire(LockTarget want, Duration stopTime, Inbox inbox) throws InterruptedException {
         AcquireTask acquiring = new AcquireTask(want, stopTime, inbox);
         Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
-        Optional<Event> lost = Optional.empty();
+        Deque<Event> early = new ArrayDeque<>();
         while (true) {
             Event event = inbox.next();
             if (event instanceof Event.Answered answered) {
-                lost.ifPresent(inbox::add);
+                early.forEach(inbox::add);
                 return answered.answer();
             }
             if (event instanceof Event.Signalled signalled) {
                 asking.interrupt();
                 return acquiring.withdrawn(signalled.signal());
             }
-            if (event instanceof Event.Lost) {
-                // The lock was granted and lost at once, and the loss came first: left for the caller.
-                lost = Optional.of(event);
+            if (event instanceof Event.Lost || event instanceof Event.LeaseEnding) {
+                // The lock was granted and lost at once, and this came first: left for the caller, of which the last is
+                // added first.
+                early.push(event);
             }
         }
     }

@@ -4,6 +4,8 @@ import dev.latchkey.Lock;
 import dev.latchkey.LossReason;
 import dev.latchkey.console.Text;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -38,7 +40,9 @@ final class ChildSupervisor {
     private final Process child;
     private final ProcessTree tree;
     private final GroupProbe probe;
+    private final long startedAt = System.nanoTime();
     private final long maxHoldAt;
+    private final Map<UnixSignal, Long> passedOnAt = new EnumMap<>(UnixSignal.class);
 
     private long glimpseAt = System.nanoTime() + FIRST_GLIMPSE_NANOS;
     private @Nullable Long killAt;
@@ -67,7 +71,7 @@ final class ChildSupervisor {
         this.tree = tree;
         this.probe = probe;
         this.limit = "within " + DurationText.format(rules.killAfter()) + " (--kill-after)";
-        this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
+        this.maxHoldAt = startedAt + rules.maxHold().toNanos();
     }
 
     /**
@@ -167,9 +171,11 @@ final class ChildSupervisor {
     /** The child may have been killed by a signal to the group that has not arrived here yet; its descendants have it, too. */
     private void awaitSignalToAll(int ofChild) throws InterruptedException {
         if (!terminating && (ofChild == UnixSignal.TERM.exitCode() || probe.hasEnded())) {
-            Optional<Event> next = inbox.next(probe.untilSignal());
-            if (next.isPresent()) {
+            long end = System.nanoTime() + probe.untilSignal().toNanos();
+            Optional<Event> next = inbox.next(Duration.ofNanos(end - System.nanoTime()));
+            while (next.isPresent()) {
                 on(next.get());
+                next = terminating ? Optional.empty() : inbox.next(Duration.ofNanos(end - System.nanoTime()));
             }
         }
     }
@@ -184,10 +190,15 @@ final class ChildSupervisor {
             }
             return;
         }
+        if (passedOnAt.containsKey(signal) && signalled.nanoTime() - passedOnAt.get(signal) <= 0) {
+            // As timeout(1) sends it, to this process and then to the group: it came while the first was handled.
+            return;
+        }
         if (signal == UnixSignal.TERM) {
             firstTerm = signalled.nanoTime();
         }
-        boolean groupHasIt = probe.hasGot(signalled);
+        // What came before the child was there can have reached the probe only.
+        boolean groupHasIt = probe.hasGot(signalled) && signalled.nanoTime() - startedAt >= 0;
         // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
             tree.rememberGlimpsed();
@@ -199,6 +210,7 @@ final class ChildSupervisor {
             // Processes outside of the group are killed after the grace, and need a TERM before.
             tree.terminateOtherGroups();
         }
+        passedOnAt.put(signal, System.nanoTime());
         // HUP and QUIT often do not ask for an end (reload, graceful stop, thread dump), and Ctrl-C may be input for a
         // program that reads from the terminal: none of these starts the grace.
         if (signal == UnixSignal.TERM || (signal == UnixSignal.INT && !groupHasIt)) {

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 
 /**
  * The child and its descendants. A process whose parent has ended no longer appears below the child, so all processes that
@@ -48,10 +47,20 @@ final class ProcessTree {
         seen.addAll(descendants().orElse(glimpsed));
     }
 
-    /** Empty if the limit of open files prevents reading the list, which is not a reason to leave the command alone. */
+    /**
+     * Empty if the limit of open files prevents reading the list, which is not a reason to leave the command alone. What has ended
+     * is not asked: another process may have its number, and Java would return the descendants of that.
+     */
     private Optional<Set<ProcessHandle>> descendants() {
+        Set<ProcessHandle> found = new LinkedHashSet<>();
         try {
-            return Optional.of(seen.stream().flatMap(ProcessHandle::descendants).collect(Collectors.toSet()));
+            for (ProcessHandle process : living()) {
+                // Each time, the list of all processes is read.
+                if (!found.contains(process)) {
+                    process.descendants().forEach(found::add);
+                }
+            }
+            return Optional.of(found);
         } catch (RuntimeException e) {
             return Optional.empty();
         }

@@ -15,8 +15,11 @@ class AcquireTaskTest {
     /** The notifier may be faster than the thread that asked; whoever holds the lock then would never hear of it. */
     @Test
     void givenTheLossIsToldBeforeTheGrant_whenAcquired_thenTheLossIsStillToBeHeard() throws Exception {
+        Event ending = Event.LeaseEnding.in(Duration.ofSeconds(1));
+        Event lost = new Event.Lost(LossReason.EXPIRED);
         Inbox inbox = new Inbox();
-        inbox.add(new Event.Lost(LossReason.EXPIRED));
+        inbox.add(lost);
+        inbox.add(ending);
         LockTarget want = new LockTarget(
                 "null",
                 "x",
@@ -28,7 +31,8 @@ class AcquireTaskTest {
         AcquireAnswer answer = AcquireTask.acquire(want, inbox);
 
         assertThat(answer).isInstanceOf(AcquireAnswer.Acquired.class);
-        assertThat(inbox.next(Duration.ZERO)).contains(new Event.Lost(LossReason.EXPIRED));
+        assertThat(inbox.next(Duration.ZERO)).contains(ending);
+        assertThat(inbox.next(Duration.ZERO)).contains(lost);
         ((AcquireAnswer.Acquired) answer).undo();
     }
 

@@ -124,7 +124,7 @@ class LockRunSignalsIT extends CliFixture {
         await().atMost(Cli.PATIENCE).until(() -> Files.readString(status).contains("\nState:\tT"));
 
         Cli.signal("TERM", -run.process().pid());
-        run.awaitErr("got TERM");
+        run.awaitErr("got TERM, as the whole process group did");
         cli.touch("go");
 
         assertThat(run.exitCode()).isEqualTo(3);
@@ -274,20 +274,25 @@ class LockRunSignalsIT extends CliFixture {
         assertThat(run.err()).contains("second TERM");
     }
 
-    @Test
+    /** It passes the signal on to lock, and then to the group. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT", "HUP"})
     @EnabledOnOs(OS.LINUX)
-    void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce() {
+    void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce(String signal) {
         List<String> command = new ArrayList<>(List.of("timeout", "300"));
-        command.addAll(Cli.command("run", "x", "-c", NOTING));
+        command.addAll(Cli.command("run", "--verbose", "--kill-after=5m", "x", "-c", NOTING));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
 
-        run.signal("TERM");
-        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        run.signal(signal);
+        run.awaitErr("got " + signal + ", as the whole process group did");
+        // By then, a second one would have been handled.
+        Cli.signal("USR1", Long.parseLong(cli.read("runner").strip()));
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("got").contains("USR1"));
         cli.touch("go");
         int unused = run.exitCode();
 
-        assertThat(cli.read("got")).isEqualTo("TERM\n");
+        assertThat(cli.read("got")).isEqualTo(signal + "\nUSR1\n");
     }
 
     /** What is in a group of its own has to hear of the end before it is killed. */

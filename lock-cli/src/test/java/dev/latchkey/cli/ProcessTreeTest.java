@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,32 @@ class ProcessTreeTest {
         } finally {
             child.destroyForcibly();
         }
+    }
+
+    /** What has ended was asked for its descendants: Java returns those of the process that has its number now. */
+    @Test
+    void givenAProcessHasEndedAndItsNumberIsUsedAgain_whenAllAreToBeKilled_thenTheDescendantsOfTheOtherGoOn()
+            throws Exception {
+        Process stranger = new ProcessBuilder("sleep", "300").start();
+        try {
+            ProcessTree tree = new ProcessTree(ended(ProcessHandle.current(), stranger.toHandle()));
+
+            tree.kill();
+
+            assertThat(tree.isGone()).isTrue();
+            assertThat(stranger.waitFor(0, TimeUnit.SECONDS)).isFalse();
+        } finally {
+            stranger.destroyForcibly();
+        }
+    }
+
+    /** As Java's own: it knows by the time of its start that it has ended, and reads its descendants by its number. */
+    private static ProcessHandle ended(ProcessHandle usesItsNumber, ProcessHandle descendant) {
+        return proxy((method, arguments) -> switch (method.getName()) {
+            case "isAlive" -> false;
+            case "descendants" -> Stream.of(descendant);
+            default -> method.invoke(usesItsNumber, arguments);
+        });
     }
 
     /** As Java's own at the limit of open files. */
