@@ -40,7 +40,6 @@ final class ChildSupervisor {
     private final Process child;
     private final ProcessTree tree;
     private final GroupProbe probe;
-    private final long startedAt = System.nanoTime();
     private final long maxHoldAt;
     private final Map<UnixSignal, Long> passedOnAt = new EnumMap<>(UnixSignal.class);
 
@@ -71,7 +70,7 @@ final class ChildSupervisor {
         this.tree = tree;
         this.probe = probe;
         this.limit = "within " + DurationText.format(rules.killAfter()) + " (--kill-after)";
-        this.maxHoldAt = startedAt + rules.maxHold().toNanos();
+        this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
     }
 
     /**
@@ -171,11 +170,9 @@ final class ChildSupervisor {
     /** The child may have been killed by a signal to the group that has not arrived here yet; its descendants have it, too. */
     private void awaitSignalToAll(int ofChild) throws InterruptedException {
         if (!terminating && (ofChild == UnixSignal.TERM.exitCode() || probe.hasEnded())) {
-            long end = System.nanoTime() + probe.untilSignal().toNanos();
-            Optional<Event> next = inbox.next(Duration.ofNanos(end - System.nanoTime()));
-            while (next.isPresent()) {
+            Optional<Event> next = inbox.next(probe.untilSignal());
+            if (next.isPresent()) {
                 on(next.get());
-                next = terminating ? Optional.empty() : inbox.next(Duration.ofNanos(end - System.nanoTime()));
             }
         }
     }
@@ -190,15 +187,16 @@ final class ChildSupervisor {
             }
             return;
         }
-        if (passedOnAt.containsKey(signal) && signalled.nanoTime() - passedOnAt.get(signal) <= 0) {
-            // As timeout(1) sends it, to this process and then to the group: it came while the first was handled.
-            return;
-        }
         if (signal == UnixSignal.TERM) {
             firstTerm = signalled.nanoTime();
         }
-        // What came before the child was there can have reached the probe only.
-        boolean groupHasIt = probe.hasGot(signalled) && signalled.nanoTime() - startedAt >= 0;
+        // Asked in any case, because a signal that is not passed on may have ended the probe as well.
+        boolean groupHasIt = probe.hasGot(signalled);
+        if (passedOnAt.containsKey(signal) && signalled.nanoTime() - passedOnAt.get(signal) <= 0) {
+            // As timeout(1) sends it, to this process and then to the group: it came before the first was passed on.
+            return;
+        }
+        passedOnAt.put(signal, System.nanoTime());
         // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
             tree.rememberGlimpsed();
@@ -210,7 +208,6 @@ final class ChildSupervisor {
             // Processes outside of the group are killed after the grace, and need a TERM before.
             tree.terminateOtherGroups();
         }
-        passedOnAt.put(signal, System.nanoTime());
         // HUP and QUIT often do not ask for an end (reload, graceful stop, thread dump), and Ctrl-C may be input for a
         // program that reads from the terminal: none of these starts the grace.
         if (signal == UnixSignal.TERM || (signal == UnixSignal.INT && !groupHasIt)) {

@@ -127,13 +127,13 @@ class StickyAsyncReleaseTest {
     @Test
     @Tag("slow")
     void givenItIsInDoubtUntilItIsOver_whenRecalled_thenItIsNotSentAgain() throws Exception {
-        Duration brief = TimeLimits.ttl(Duration.ofSeconds(1));
+        Duration brief = TimeLimits.ttl(Duration.ofSeconds(2));
         Lock lock = here.lock("x").ttl(brief).sticky(brief).create();
         assertThat(usedToken(lock)).isPositive();
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         store.answers = key -> answer;
         assertThat(memory.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
-        awaitTheEndOfALease(brief.multipliedBy(3));
+        awaitTheEndOfALease(brief.multipliedBy(9).dividedBy(4));
 
         answer.completeExceptionally(inDoubt());
 
@@ -145,7 +145,7 @@ class StickyAsyncReleaseTest {
     @Test
     @Tag("slow")
     void givenALongerRenewalWasNotAnsweredEither_whenItIsInDoubt_thenItIsSentAgain() throws Exception {
-        Duration brief = TimeLimits.ttl(Duration.ofSeconds(1));
+        Duration brief = TimeLimits.ttl(Duration.ofSeconds(2));
         assertThat(usedToken(here.lock("x").ttl(brief).sticky(brief).create())).isPositive();
         Lock longer = sticky("x");
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
@@ -154,7 +154,7 @@ class StickyAsyncReleaseTest {
             throw inDoubt();
         };
         assertThatThrownBy(longer::tryAcquire).isInstanceOf(LockStorageException.class);
-        awaitTheEndOfALease(brief.multipliedBy(3));
+        awaitTheEndOfALease(brief.multipliedBy(9).dividedBy(4));
         assertThat(memory.holders("x")).hasSize(1);
 
         answer.completeExceptionally(inDoubt());
