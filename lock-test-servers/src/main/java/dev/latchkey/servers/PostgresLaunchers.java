@@ -112,7 +112,7 @@ final class PostgresLaunchers {
             // The default directory of its socket may be missing, and nobody asks for it.
             all.addAll(List.of("-c", "unix_socket_directories="));
             all.addAll(arguments);
-            return new BinaryLauncher(program, prefix()).launch(directory, all);
+            return new LocalPostgres(new BinaryLauncher(program, prefix()).launch(directory, all), directory);
         }
 
         private Path initdb() {

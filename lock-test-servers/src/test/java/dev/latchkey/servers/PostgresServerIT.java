@@ -2,16 +2,24 @@ package dev.latchkey.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.latchkey.testkit.TimeLimits;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 class PostgresServerIT {
 
@@ -36,6 +44,34 @@ class PostgresServerIT {
             server.restartEmpty();
 
             assertThatThrownBy(() -> number(server, "SELECT n FROM a")).isInstanceOf(SQLException.class);
+        }
+    }
+
+    /** The kernel kept a segment of shared memory of each, until it had no more for anybody. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenServerOfThisMachine_whenKilled_thenTheKernelKeepsNoMemoryOfIt() throws Exception {
+        assumeTrue(
+                PostgresLaunchers.chosen().toString().startsWith("/"),
+                "PostgreSQL runs in a container, and the kernel removes what that had");
+        try (PostgresServer server = PostgresServer.start()) {
+            int segment = number(
+                    server,
+                    "SELECT split_part(trim(split_part(pg_read_file('postmaster.pid'), E'\\n', 7)),"
+                            + " ' ', -1)::int");
+            assertThat(segments()).contains(segment);
+
+            server.kill();
+
+            assertThat(segments()).doesNotContain(segment);
+        }
+    }
+
+    private static List<Integer> segments() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/sysvipc/shm"))) {
+            return lines.skip(1)
+                    .map(line -> Integer.valueOf(line.strip().split(" +", 3)[1]))
+                    .toList();
         }
     }
 
