@@ -5,14 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -69,7 +74,14 @@ class FeedTest {
 
     @Test
     void givenNoTimeToWait_whenNothingIsReadYet_thenNothingIsTold() throws Exception {
-        assertThat(json(feed.since("", Duration.ZERO))).contains("\"event\":\"same\"");
+        CountDownLatch mayAnswer = new CountDownLatch(1);
+        try (LockFactory slow = new LockFactory(new SlowStore(mayAnswer));
+                Feed unread = new Feed(slow, "", INTERVAL)) {
+            assertThat(json(unread.since("", Duration.ZERO))).contains("\"event\":\"same\"");
+
+            mayAnswer.countDown();
+            assertThat(json(unread.since("", LIMIT))).contains("\"event\":\"all\"");
+        }
     }
 
     @Test
@@ -120,8 +132,33 @@ class FeedTest {
         }
     }
 
+    /** Holds nothing, which it lists when it may. */
+    private static final class SlowStore extends SilentStore implements ListingStore {
+
+        private final CountDownLatch mayAnswer;
+
+        private SlowStore(CountDownLatch mayAnswer) {
+            this.mayAnswer = mayAnswer;
+        }
+
+        @Override
+        public ResourcePage list(String prefix, Optional<String> after, int limit) {
+            try {
+                mayAnswer.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return new ResourcePage(List.of(), Optional.empty());
+        }
+
+        @Override
+        public List<Holder> holders(String resource) {
+            return List.of();
+        }
+    }
+
     /** Knows nobody. */
-    private static final class SilentStore implements PersistingStore {
+    private static class SilentStore implements PersistingStore {
 
         @Override
         public Response save(Request request) {

@@ -358,6 +358,10 @@ interface DatabaseFaults {
             Duration ttl = TimeLimits.ttl(Duration.ofMillis(400));
             PermitStress stress = new PermitStress("stressed", List.of(locks, rivals), operations, ttl, seed);
             List<BackgroundCall<Integer>> calls = stress.start();
+            // One that lasts until it has met a call: those that follow are brief, and each may miss them.
+            proxy.refuse();
+            Awaitility.await().atMost(LIMIT).until(() -> stress.failures() > 0);
+            proxy.heal();
             Random random = new Random(seed);
             while (calls.stream().anyMatch(call -> !call.isDone())) {
                 disturb(proxy, random);

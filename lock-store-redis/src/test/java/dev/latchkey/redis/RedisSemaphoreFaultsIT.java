@@ -126,6 +126,10 @@ class RedisSemaphoreFaultsIT extends BehindAProxy {
             PermitStress stress = new PermitStress(
                     NAME, List.of(locks, others, rivals), OPERATIONS, TimeLimits.ttl(Duration.ofMillis(200)), SEED);
             List<BackgroundCall<Integer>> calls = stress.start();
+            // One that lasts until it has met a call: those that follow are brief, and each may miss them.
+            second.refuse();
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> stress.failures() > 0);
+            second.heal();
             Random random = new Random(SEED);
             while (calls.stream().anyMatch(call -> !call.isDone())) {
                 disturb(random.nextBoolean() ? proxy : second, random);
