@@ -39,17 +39,17 @@ record BothLocks(ExtensibleLockProvider latest, LockProvider old) implements Loc
     }
 
     private Optional<SimpleLock> lockOld(LockConfiguration configuration, SimpleLock held) {
-        Optional<SimpleLock> both;
+        Optional<SimpleLock> other;
         try {
-            both = old.lock(configuration).flatMap(other -> both(configuration, held, other));
+            other = old.lock(configuration);
         } catch (RuntimeException | Error e) {
             unlock(held, e);
             throw e;
         }
-        if (both.isEmpty()) {
+        if (other.isEmpty()) {
             held.unlock();
         }
-        return both;
+        return other.flatMap(one -> both(configuration, held, one));
     }
 
     private static Optional<SimpleLock> both(LockConfiguration configuration, SimpleLock held, SimpleLock other) {
@@ -61,9 +61,12 @@ record BothLocks(ExtensibleLockProvider latest, LockProvider old) implements Loc
             kept = held.extend(configuration.getLockAtMostFor(), configuration.getLockAtLeastFor());
         } catch (RuntimeException | Error e) {
             unlock(other, e);
+            unlock(held, e);
             throw e;
         }
         if (kept.isEmpty()) {
+            // The new one was lost meanwhile, and must not be unlocked after an extension, whether that succeeded or
+            // not.
             other.unlock();
         }
         return kept.map(both -> new Held(both, other));

@@ -92,6 +92,22 @@ class RolloutIT {
         assertThat(lock(newProvider(locks))).isEmpty();
     }
 
+    /** As where the old database is slow: it was thrown what ShedLock throws at a second unlock, which ends a scheduled job. */
+    @Test
+    void givenTheNewLockIsLostWhileTheOldOneIsTaken_whenBothAreWanted_thenNeitherIsHeld() {
+        LockProvider slow = configuration -> {
+            locks.holders(job)
+                    .forEach(holder -> assertThat(locks.forceRelease(
+                                    job, holder.fencingToken().orElseThrow()))
+                            .isTrue());
+            return old.lock(configuration);
+        };
+
+        assertThat(lockForAtLeastAMinute(duringTheRollout(slow, locks))).isEmpty();
+
+        assertThat(locks.holders(job)).isEmpty();
+    }
+
     private Optional<SimpleLock> lockForAtLeastAMinute(LockProvider provider) {
         return provider.lock(new LockConfiguration(Instant.now(), job, Duration.ofMinutes(2), Duration.ofMinutes(1)));
     }

@@ -24,6 +24,7 @@ final class HeldLock {
     private final LockMode mode;
     private final LossRecord loss;
     private final CommitCheck commitCheck;
+    private volatile boolean isReleased;
 
     HeldLock(Acquirer acquirer, Lock lock, String resource, LockMode mode, LossRecord loss, CommitCheck commitCheck) {
         this.acquirer = acquirer;
@@ -57,6 +58,10 @@ final class HeldLock {
 
     Optional<Duration> remainingLifetime() {
         return lock.remainingLifetime();
+    }
+
+    boolean isReleased() {
+        return isReleased;
     }
 
     /** Without asking the store. */
@@ -94,6 +99,7 @@ final class HeldLock {
      * @return whether it was held until now, as far as is known
      */
     boolean release() {
+        isReleased = true;
         boolean isLost = isLost();
         try {
             return lock.release() && !isLost;

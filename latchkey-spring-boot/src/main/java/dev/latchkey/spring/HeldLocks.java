@@ -13,7 +13,12 @@ final class HeldLocks {
 
     static List<HeldLock> all() {
         List<HeldLock> held = OF_THREAD.get();
-        return held == null ? List.of() : held;
+        if (held == null) {
+            return List.of();
+        }
+        // Another thread may have released it, as one that ends a transaction whose time is over.
+        held.removeIf(HeldLock::isReleased);
+        return held;
     }
 
     static @Nullable HeldLock find(Acquirer acquirer, String resource) {

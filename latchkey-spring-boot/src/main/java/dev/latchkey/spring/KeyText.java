@@ -1,5 +1,17 @@
 package dev.latchkey.spring;
 
+import java.nio.file.Path;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.TypeConverter;
@@ -22,19 +34,63 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
+        if (value != null && target.getType() == String.class) {
+            checkSameEverywhere(value);
+        }
         return value == null || STANDARD.canConvert(source, target)
                 ? STANDARD.convertValue(value, source, target)
                 : text(value);
     }
 
-    /** An object that inherits its toString() has another text in each instance, and would exclude nobody. */
     String text(Object value) {
-        String text = value.toString();
-        if (!(value instanceof CharSequence)
-                && text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))) {
-            throw locked.wrongKey("a " + value.getClass().getTypeName()
-                    + ", whose text differs in each instance: name what identifies it, such as its id");
+        checkSameEverywhere(value);
+        return value.toString();
+    }
+
+    /** A text that differs in each instance, or each process, would exclude nobody. */
+    private void checkSameEverywhere(Object value) {
+        if (value instanceof CharSequence) {
+            return;
         }
-        return text;
+        if (!isOrdered(value)) {
+            throw differs(value, "process: sort it");
+        }
+        if (value instanceof Date || value instanceof Calendar) {
+            throw differs(value, "time zone: use its toInstant()");
+        }
+        if (value.toString().endsWith("@" + Integer.toHexString(System.identityHashCode(value)))) {
+            throw differs(value, "instance: name what identifies it, such as its id");
+        }
+        if (value instanceof Iterable<?> several && !(value instanceof Path)) {
+            several.forEach(this::checkElement);
+        } else if (value instanceof Map<?, ?> map) {
+            map.forEach((key, one) -> {
+                checkElement(key);
+                checkElement(one);
+            });
+        } else if (value instanceof Optional<?> one) {
+            one.ifPresent(this::checkSameEverywhere);
+        }
+    }
+
+    private void checkElement(@Nullable Object element) {
+        if (element != null) {
+            checkSameEverywhere(element);
+        }
+    }
+
+    /** The order of a hash table is no promise, and that of {@code Set.of()} and {@code Map.of()} is another in each process. */
+    private static boolean isOrdered(Object value) {
+        if (value instanceof Set<?> set) {
+            return set.size() < 2 || set instanceof SortedSet || set instanceof LinkedHashSet || set instanceof EnumSet;
+        }
+        if (value instanceof Map<?, ?> map) {
+            return map.size() < 2 || map instanceof SortedMap || map instanceof LinkedHashMap || map instanceof EnumMap;
+        }
+        return true;
+    }
+
+    private IllegalArgumentException differs(Object value, String where) {
+        return locked.wrongKey("a " + value.getClass().getTypeName() + ", whose text differs in each " + where);
     }
 }

@@ -47,15 +47,18 @@ record LockedStage(Acquirer acquirer, String resource, LockSettings settings) {
 
     /**
      * Others see the end of the work no sooner than the lock is free. What they get is another stage than that which releases:
-     * one that they have cancelled would not.
+     * one that they have cancelled would not. The thread that completes the work may be one that reads the answers of the store, and
+     * does not wait for one.
      */
     private CompletionStage<?> releasing(CompletionStage<?> stage, HeldLock held) {
-        return stage.whenComplete((result, failure) -> {
-                    boolean wasHeld = acquirer.release(held);
-                    if (!wasHeld && failure == null) {
-                        throw held.lost("it was lost before the work under it had ended");
-                    }
-                })
+        return stage.whenCompleteAsync(
+                        (result, failure) -> {
+                            boolean wasHeld = acquirer.release(held);
+                            if (!wasHeld && failure == null) {
+                                throw held.lost("it was lost before the work under it had ended");
+                            }
+                        },
+                        BlockingThreads::run)
                 .thenApply(result -> result);
     }
 

@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -19,6 +20,8 @@ final class SubscriptionLock {
         TAKEN,
         CANCELLED
     }
+
+    private static final Scheduler THREADS = Schedulers.fromExecutorService(BlockingThreads.POOL);
 
     private final LockedPublisher publisher;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
@@ -40,7 +43,7 @@ final class SubscriptionLock {
                     }
                     return Optional.ofNullable(acquired);
                 })
-                .subscribeOn(Schedulers.boundedElastic());
+                .subscribeOn(THREADS);
     }
 
     /** Tells whether the work may begin. */
@@ -59,13 +62,12 @@ final class SubscriptionLock {
     private void releaseLater() {
         HeldLock one = held;
         if (one != null) {
-            var unused = Schedulers.boundedElastic()
-                    .schedule(() -> publisher.acquirer().release(one));
+            BlockingThreads.run(() -> publisher.acquirer().release(one));
         }
     }
 
     Mono<Void> release() {
-        return Mono.<Void>fromRunnable(this::releaseOrThrow).subscribeOn(Schedulers.boundedElastic());
+        return Mono.<Void>fromRunnable(this::releaseOrThrow).subscribeOn(THREADS);
     }
 
     private void releaseOrThrow() {

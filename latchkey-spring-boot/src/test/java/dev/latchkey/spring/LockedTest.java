@@ -10,13 +10,21 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.TimeLimits;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -37,9 +45,12 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /** What a locked method does, in one process. */
 class LockedTest {
@@ -150,6 +161,26 @@ class LockedTest {
         assertThat(work.appended(Optional.of(1))).isEqualTo("app:one:1");
         assertThat(work.appended(IfHeld.WAIT)).isEqualTo("app:one:WAIT");
         assertThat(work.appended(7L)).isEqualTo("app:one:7");
+        assertThatThrownBy(() -> work.keyed(List.of(new Plain()))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> work.appended(List.of(new Plain()))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> work.keyed(Optional.of(new Plain()))).isInstanceOf(IllegalArgumentException.class);
+        assertThat(work.keyed(List.of(2, 1))).isEqualTo("app:[2, 1]");
+    }
+
+    @Test
+    void givenAKeyWhoseTextDiffersInEachProcess_thenRefused() {
+        assertThatThrownBy(() -> work.keyed(Set.of(1, 2)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("whose text differs in each process: sort it");
+        assertThatThrownBy(() -> work.appended(Set.of(1, 2))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> work.keyed(List.of(Map.of(1, 1, 2, 2)))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> work.keyed(new Date(0)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a java.util.Date, whose text differs in each time zone: use its toInstant()");
+        assertThatThrownBy(() -> work.appended(new Date(0))).isInstanceOf(IllegalArgumentException.class);
+        assertThat(work.keyed(new TreeSet<>(Set.of(2, 1)))).isEqualTo("app:[1, 2]");
+        assertThat(work.keyed(Set.of(1))).isEqualTo("app:[1]");
+        assertThat(work.keyed(Path.of("a", "b"))).isEqualTo("app:" + Path.of("a", "b"));
     }
 
     @Test
@@ -274,6 +305,54 @@ class LockedTest {
         assertThat(result.join()).isEqualTo(1);
         assertThat(holders("app:mono")).isZero();
         assertThat(outer.block()).isEqualTo(1);
+    }
+
+    /** The release, or the work, found no thread: all waited for the lock, in this process and in all others. */
+    @Test
+    void givenMoreWaitThanThePoolOfReactorHasThreads_whenTheHolderIsDone_thenAllGetTheirTurn() {
+        Sinks.One<Integer> inner = Sinks.one();
+        CompletableFuture<Integer> first = work.mono(inner.asMono()).toFuture();
+        await().untilAsserted(() -> assertThat(holders("app:mono")).isEqualTo(1));
+        Mono<Integer> elsewhere = Mono.fromCallable(() -> 2).subscribeOn(Schedulers.boundedElastic());
+        List<CompletableFuture<Integer>> others = new ArrayList<>();
+        for (int i = 0; i <= Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE; i++) {
+            others.add(work.mono(elsewhere).toFuture());
+        }
+
+        inner.tryEmitValue(1).orThrow();
+
+        assertThat(first).succeedsWithin(TimeLimits.LIMIT);
+        assertThat(others).allSatisfy(other -> assertThat(other).succeedsWithin(TimeLimits.LIMIT));
+    }
+
+    /** A thread that reads the answers of the store would have waited for one. */
+    @Test
+    void givenAStage_whenAThreadCompletesIt_thenThatDoesNotWaitForTheStore() throws Exception {
+        CompletableFuture<Integer> inner = new CompletableFuture<>();
+        CompletionStage<Thread> released = work.stage(inner).thenApply(result -> Thread.currentThread());
+
+        inner.complete(1);
+
+        assertThat(released.toCompletableFuture().get()).isNotSameAs(Thread.currentThread());
+    }
+
+    /** As a transaction manager does whose timeout is over: calls of the first thread then went on without a lock. */
+    @Test
+    void givenAnotherThreadEndsATransaction_whenTheKeyIsLockedAgain_thenItIsNotTakenForHeld() throws Exception {
+        TransactionSynchronizationManager.setActualTransactionActive(true);
+        TransactionSynchronizationManager.initSynchronization();
+        try {
+            assertThat(work.order(7, () -> 7)).isEqualTo(7);
+            List<TransactionSynchronization> all = TransactionSynchronizationManager.getSynchronizations();
+            CompletableFuture.runAsync(() ->
+                            all.forEach(one -> one.afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK)))
+                    .get();
+        } finally {
+            TransactionSynchronizationManager.clear();
+        }
+        assertThat(holders("app:order:7")).isZero();
+
+        assertThat(work.order(7, () -> holders("app:order:7"))).isEqualTo(1);
     }
 
     @Test

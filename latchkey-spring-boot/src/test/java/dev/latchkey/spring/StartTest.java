@@ -184,6 +184,14 @@ class StartTest {
         }
     }
 
+    /** Health was down for ever: none of them was the one to ask. */
+    @Test
+    void givenOwnFactoryAndSeveralStores_whenHealthIsAsked_thenLatchkeyHasNoPartInIt() {
+        try (ConfigurableApplicationContext app = Apps.start(OwnFactoryAndStores.class, NO_CLIENT)) {
+            assertThat(app.getBeansOfType(HealthIndicator.class)).doesNotContainKey("latchkeyHealthIndicator");
+        }
+    }
+
     @Test
     void givenAMinHoldOnAStoreWithoutLeases_thenSaysSo(CapturedOutput output) {
         assertFails(output, MinHeld.class, "its minHold needs a store with leases", NO_CLIENT);
@@ -388,6 +396,25 @@ class StartTest {
         @Bean
         PersistingStore ownStore() {
             return StoreProvider.connect("flock");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class OwnFactoryAndStores {
+        @Bean
+        LockFactory ownFactory() {
+            return LockFactory.connect("in-memory");
+        }
+
+        @Bean
+        PersistingStore one() {
+            return StoreProvider.connect("in-memory");
+        }
+
+        @Bean
+        PersistingStore two() {
+            return StoreProvider.connect("in-memory");
         }
     }
 

@@ -167,8 +167,9 @@ public final class Feed implements AutoCloseable {
         guard.lock();
         try {
             if (!isStarted && !closed) {
-                isStarted = true;
+                // First: if there is no thread to be had, whoever looks next tries again.
                 reader.start();
+                isStarted = true;
             }
             listeners++;
             // One that joins others sees what they see.

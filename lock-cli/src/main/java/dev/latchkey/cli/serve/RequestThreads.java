@@ -66,7 +66,7 @@ final class RequestThreads implements Executor, AutoCloseable {
         }
         try {
             threads.execute(() -> run(exchange));
-        } catch (RejectedExecutionException e) {
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
             synchronized (guard) {
                 unfinished--;
             }
