@@ -179,11 +179,11 @@ final class ActiveLocks {
         /** What is held by Locks that are gone: neither it nor its factory may be collected before it ends. */
         private static final Set<Holder> LEFT = ConcurrentHashMap.newKeySet();
 
-        private static final Cleaner CLEANER = Cleaner.create(task -> {
-            Thread thread = new Thread(task, "latchkey-cleaner");
-            thread.setDaemon(true);
-            return thread;
-        });
+        /**
+         * Its thread is one of the JDK: one that is made here keeps our class loader, which keeps the cleaner, without which its
+         * thread would end.
+         */
+        private static final Cleaner CLEANER = Cleaner.create();
 
         private final StackWalker.@Nullable StackFrame creation = caller();
         private @Nullable Holder held;

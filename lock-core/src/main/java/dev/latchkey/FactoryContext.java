@@ -10,6 +10,7 @@ import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.sticky.StickyStore;
+import dev.latchkey.threads.DaemonThreads;
 import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Collections;
@@ -284,31 +285,48 @@ final class FactoryContext {
         /** A store that hangs must not keep the JVM from ending: its leases end by themselves. */
         private static final Duration LIMIT = Duration.ofSeconds(3);
 
-        private static final Set<FactoryContext> OPEN =
-                Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+        private static final Set<FactoryContext> OPEN = Collections.newSetFromMap(new WeakHashMap<>());
 
-        static {
+        /** What the JVM knows while a factory is open: later it would keep the class loader of an application that has ended. */
+        private static @Nullable Thread registered;
+
+        private ShutdownHook() {}
+
+        static synchronized void closes(FactoryContext context) {
+            OPEN.add(context);
+            if (registered != null) {
+                return;
+            }
+            Thread hook = new DaemonThreads().make(ShutdownHook::closeAll, "latchkey-exit");
             try {
-                Runtime.getRuntime().addShutdownHook(new Thread(ShutdownHook::closeAll, "latchkey-exit"));
+                Runtime.getRuntime().addShutdownHook(hook);
+                registered = hook;
             } catch (IllegalStateException e) {
                 // The JVM is on its way out already: what is taken now ends with its lease.
                 OPEN.clear();
             }
         }
 
-        private ShutdownHook() {}
-
-        static void closes(FactoryContext context) {
-            OPEN.add(context);
+        static synchronized void forgets(FactoryContext context) {
+            OPEN.remove(context);
+            if (registered == null || !OPEN.isEmpty()) {
+                return;
+            }
+            try {
+                boolean unused = Runtime.getRuntime().removeShutdownHook(registered);
+            } catch (IllegalStateException e) {
+                // The JVM is on its way out, and has nothing left to close.
+            }
+            registered = null;
         }
 
-        static void forgets(FactoryContext context) {
-            OPEN.remove(context);
+        private static synchronized List<FactoryContext> open() {
+            return List.copyOf(OPEN);
         }
 
         private static void closeAll() {
             Deadline end = Deadline.in(LIMIT);
-            List<Thread> closing = List.copyOf(OPEN).stream()
+            List<Thread> closing = open().stream()
                     .filter(FactoryContext::isInUse)
                     .map(ShutdownHook::startClosing)
                     .toList();

@@ -168,6 +168,7 @@ class LockedTest {
     }
 
     @Test
+    @SuppressWarnings("JavaUtilDate")
     void givenAKeyWhoseTextDiffersInEachProcess_thenRefused() {
         assertThatThrownBy(() -> work.keyed(Set.of(1, 2)))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -11,6 +11,7 @@ import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.threads.DaemonThreads;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -74,12 +75,14 @@ final class Member {
         this.expiring = store.capability(ExpiringStore.class);
         this.fencing = store.capability(FencingStore.class).filter(fences -> fences.survives() != Durability.NOTHING);
         this.async = store.capability(AsyncStore.class);
+        DaemonThreads threads = new DaemonThreads();
         this.executor = new ThreadPoolExecutor(
-                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, "latchkey-member-" + number);
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                THREADS,
+                THREADS,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                task -> threads.make(task, "latchkey-member-" + number));
         executor.allowCoreThreadTimeOut(true);
     }
 

@@ -42,6 +42,7 @@ final class Quorum {
     private final Optional<Member> designated;
 
     private final ConcurrentMap<String, CombinedHold> holds = new ConcurrentHashMap<>();
+    private final LeaseEnds leaseEnds = new LeaseEnds();
 
     Quorum(List<Member> members, Strategy strategy, Duration patience) {
         this.members = members;
@@ -58,6 +59,10 @@ final class Quorum {
 
     List<Member> members() {
         return members;
+    }
+
+    LeaseEnds leaseEnds() {
+        return leaseEnds;
     }
 
     int size() {

@@ -43,7 +43,7 @@ final class ToldLease {
         bound().filter(lease -> lease.since().isPresent()).ifPresent(lease -> {
             long rest = Math.max(0, CombinedLease.end(lease) - System.nanoTime());
             end = new CompletableFuture<Void>().completeOnTimeout(null, rest + 1, TimeUnit.NANOSECONDS);
-            var unused = end.thenRunAsync(action);
+            var unused = end.thenRunAsync(action, quorum.leaseEnds());
         });
     }
 

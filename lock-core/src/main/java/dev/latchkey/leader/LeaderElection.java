@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.threads.DaemonThreads;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -50,8 +51,7 @@ public final class LeaderElection implements AutoCloseable {
                 locks,
                 new ElectionSettings(
                         settings.name(), settings.ttl(), settings.stopTime(), settings.backoff(), this::lead));
-        this.thread = new Thread(candidate, "latchkey-candidate");
-        thread.setDaemon(true);
+        this.thread = new DaemonThreads().make(candidate, "latchkey-candidate");
     }
 
     /**

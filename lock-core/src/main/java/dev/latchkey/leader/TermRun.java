@@ -1,6 +1,7 @@
 package dev.latchkey.leader;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.threads.DaemonThreads;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -67,8 +68,7 @@ final class TermRun {
     }
 
     private void leadAndStop() {
-        Thread worker = new Thread(this::callLeader, "latchkey-leader");
-        worker.setDaemon(true);
+        Thread worker = new DaemonThreads().make(this::callLeader, "latchkey-leader");
         log.info("leader.elected election={} term={}", settings.shownName(), term.shownNumber());
         worker.start();
         try {

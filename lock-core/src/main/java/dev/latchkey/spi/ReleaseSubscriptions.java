@@ -1,5 +1,6 @@
 package dev.latchkey.spi;
 
+import dev.latchkey.threads.DaemonThreads;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -87,8 +88,7 @@ public final class ReleaseSubscriptions implements AutoCloseable {
 
     private void startIfNeeded() {
         if (thread == null) {
-            Thread starting = new Thread(this::run, threadName);
-            starting.setDaemon(true);
+            Thread starting = new DaemonThreads().make(this::run, threadName);
             // It looks whether it is the one under the guard, and so after this; one that cannot start is not.
             starting.start();
             thread = starting;

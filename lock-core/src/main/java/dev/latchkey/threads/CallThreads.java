@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -19,39 +20,35 @@ final class CallThreads implements Executor {
     private static final long KEEP_ALIVE_SECONDS = 1;
     private static final long STUCK_MILLIS = 50;
 
-    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
-            FEW, MOST, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), CallThreads::daemon);
+    private final ThreadPoolExecutor threads;
 
     /** Whether somebody is going to look if the threads are stuck. */
     private final AtomicBoolean isWatched = new AtomicBoolean();
 
-    private CallThreads() {
+    CallThreads(ThreadPoolExecutor threads) {
+        this.threads = threads;
         threads.allowCoreThreadTimeOut(true);
     }
 
     /**
      * Creates the threads of a factory, none of which keeps the JVM from ending.
      *
+     * @param threads makes daemons, where there are no virtual threads
      * @return runs each task, also if all tasks before it never return; its threads end by themselves
      */
-    static Executor create() {
+    static Executor create(ThreadFactory threads) {
         try {
             // Not in the API that this is compiled for.
             return (Executor)
                     Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
         } catch (ReflectiveOperationException | RuntimeException e) {
-            return platformThreads();
+            return platformThreads(threads);
         }
     }
 
-    static Executor platformThreads() {
-        return new CallThreads();
-    }
-
-    private static Thread daemon(Runnable task) {
-        Thread thread = new Thread(task, "latchkey-async");
-        thread.setDaemon(true);
-        return thread;
+    static Executor platformThreads(ThreadFactory threads) {
+        return new CallThreads(new ThreadPoolExecutor(
+                FEW, MOST, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads));
     }
 
     @Override
@@ -75,7 +72,16 @@ final class CallThreads implements Executor {
     /** On the JDK's own timer, which has a thread already where waits have time limits. */
     private void lookLater(long doneBefore) {
         CompletableFuture.delayedExecutor(STUCK_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
-                .execute(() -> look(doneBefore));
+                .execute(() -> lookAndWatch(doneBefore));
+    }
+
+    private void lookAndWatch(long doneBefore) {
+        try {
+            look(doneBefore);
+        } catch (OutOfMemoryError e) {
+            // As in watch(): else nobody would look again, and there would never be more threads.
+            isWatched.set(false);
+        }
     }
 
     /** Twice as many threads if none of them has ended a task meanwhile; few again once they are enough. */

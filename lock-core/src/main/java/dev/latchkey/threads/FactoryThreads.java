@@ -40,13 +40,14 @@ public final class FactoryThreads implements AutoCloseable {
     private final ThreadPoolExecutor ender;
     private final ThreadPoolExecutor interrupter;
     private final ScheduledThreadPoolExecutor listener;
+    private final ThreadFactory async;
 
     /** Made when it is first needed, which is never in most programs. */
     private final AtomicReference<@Nullable AsyncCalls> asyncCalls = new AtomicReference<>();
 
-    /** Creates threads, none of which starts before it is needed. */
+    /** Creates threads, none of which starts before it is needed, with the context class loader of the thread that calls this. */
     public FactoryThreads() {
-        this(Thread::new);
+        this(new DaemonThreads()::make);
     }
 
     /**
@@ -55,8 +56,8 @@ public final class FactoryThreads implements AutoCloseable {
      * @param threads makes a thread of a task and a name
      */
     public FactoryThreads(BiFunction<? super Runnable, ? super String, ? extends Thread> threads) {
-        alarm = scheduler(daemon(threads, "latchkey-alarm"));
-        renewer = scheduler(daemon(threads, "latchkey-renewer"));
+        alarm = new GuardedScheduler(daemon(threads, "latchkey-alarm"));
+        renewer = new GuardedScheduler(daemon(threads, "latchkey-renewer"));
         notifier = new ThreadPoolExecutor(
                 1,
                 1,
@@ -67,9 +68,10 @@ public final class FactoryThreads implements AutoCloseable {
                 new ThreadPoolExecutor.DiscardPolicy());
         ender = ending(daemon(threads, "latchkey-ender"), ENDERS, ENDERS, new LinkedBlockingQueue<>());
         interrupter = ending(daemon(threads, "latchkey-interrupter"), 1, Integer.MAX_VALUE, new SynchronousQueue<>());
-        listener = scheduler(daemon(threads, "latchkey-listener"));
+        listener = new GuardedScheduler(daemon(threads, "latchkey-listener"));
         listener.setKeepAliveTime(1, TimeUnit.SECONDS);
         listener.allowCoreThreadTimeOut(true);
+        async = daemon(threads, "latchkey-async");
     }
 
     /**
@@ -167,7 +169,7 @@ public final class FactoryThreads implements AutoCloseable {
     public AsyncCalls asyncCalls() {
         AsyncCalls calls = asyncCalls.get();
         if (calls == null) {
-            Executor threads = CallThreads.create();
+            Executor threads = CallThreads.create(async);
             // For the calls that cannot begin at once; then there may be no thread to be had for this one either.
             alarm.prestartCoreThread();
             asyncCalls.compareAndSet(null, new AsyncCalls(task -> callNowOrLater(threads, task)));
@@ -212,12 +214,6 @@ public final class FactoryThreads implements AutoCloseable {
                 atOnce, atMost, 1, TimeUnit.SECONDS, queue, threads, new ThreadPoolExecutor.DiscardPolicy());
         pool.allowCoreThreadTimeOut(true);
         return pool;
-    }
-
-    private static ScheduledThreadPoolExecutor scheduler(ThreadFactory threads) {
-        var scheduler = new ScheduledThreadPoolExecutor(1, threads, new ThreadPoolExecutor.DiscardPolicy());
-        scheduler.setRemoveOnCancelPolicy(true);
-        return scheduler;
     }
 
     private static ThreadFactory daemon(

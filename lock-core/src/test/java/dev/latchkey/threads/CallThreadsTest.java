@@ -7,7 +7,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -20,7 +24,7 @@ class CallThreadsTest {
     private static final int MANY = 5_000;
     private static final int FEW = 200;
 
-    private final Executor threads = CallThreads.platformThreads();
+    private final Executor threads = CallThreads.platformThreads(CallThreadsTest::daemon);
 
     @Test
     void givenThousandsOfShortCalls_whenTheyBeginAtOnce_thenAllRunOnFewThreads() throws Exception {
@@ -77,6 +81,42 @@ class CallThreadsTest {
         CountDownLatch again = new CountDownLatch(1);
         threads.execute(again::countDown);
         assertThat(again.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Who looks if the threads are stuck may run out of memory while it does. */
+    @Test
+    void givenALookThatFails_whenAnotherCallBegins_thenThereAreMoreThreadsForAllThatWait() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        Executor few = new CallThreads(
+                new ThreadPoolExecutor(
+                        1, 8, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), CallThreadsTest::daemon) {
+                    @Override
+                    public long getCompletedTaskCount() {
+                        // The first is for the call that is to wait.
+                        if (looks.incrementAndGet() == 2) {
+                            throw new OutOfMemoryError("Java heap space (planted)");
+                        }
+                        return super.getCompletedTaskCount();
+                    }
+                });
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicBoolean ran = new AtomicBoolean();
+        try {
+            few.execute(() -> awaitQuietly(end));
+            few.execute(() -> ran.set(true));
+            Awaitility.await().atMost(LIMIT).until(() -> looks.get() >= 2);
+
+            Awaitility.await().atMost(LIMIT).until(() -> {
+                few.execute(() -> {});
+                return ran.get();
+            });
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private static Thread daemon(Runnable task) {
+        return new DaemonThreads().make(task, "latchkey-async");
     }
 
     private static void awaitQuietly(CountDownLatch end) {

@@ -51,6 +51,10 @@ public final class Simulated {
             this.name = name;
         }
 
+        public Thread(@Nullable ThreadGroup group, Runnable task, String name, long stackSize, boolean inherits) {
+            this(task, name);
+        }
+
         Thread(Fiber fiber) {
             this(null, "fiber");
             this.fiber = fiber;
@@ -76,6 +80,12 @@ public final class Simulated {
         }
 
         public void setDaemon(boolean on) {}
+
+        public @Nullable ClassLoader getContextClassLoader() {
+            return null;
+        }
+
+        public void setContextClassLoader(@Nullable ClassLoader loader) {}
 
         public String getName() {
             return name;
@@ -281,6 +291,10 @@ public final class Simulated {
             return false;
         }
 
+        public boolean remove(Runnable task) {
+            return false;
+        }
+
         public void shutdown() {
             shut = true;
         }
@@ -297,7 +311,7 @@ public final class Simulated {
     }
 
     /** In place of {@link java.util.concurrent.ScheduledThreadPoolExecutor}. */
-    public static final class Scheduler extends Pool {
+    public static class Scheduler extends Pool {
         private final List<Timer> timers = new ArrayList<>();
 
         public Scheduler(int threads, Threads factory, Discarding policy) {
@@ -432,13 +446,17 @@ public final class Simulated {
         }
 
         public void addShutdownHook(Thread hook) {}
+
+        public boolean removeShutdownHook(Thread hook) {
+            return true;
+        }
     }
 
     /** In place of {@link java.lang.ref.Cleaner}. */
     public static final class NoCleaner {
         private NoCleaner() {}
 
-        public static NoCleaner create(Threads threads) {
+        public static NoCleaner create() {
             return new NoCleaner();
         }
 
