@@ -24,6 +24,12 @@ interface ClientAccess {
      */
     long outage();
 
+    /** Notes that a call was answered. */
+    default void answered() {}
+
+    /** Notes that a call was not answered in time. A client that goes on like that is replaced, if it is the store's. */
+    default void unanswered() {}
+
     /** Ends the client, if that is the store's. */
     void close();
 

@@ -35,7 +35,9 @@ final class Clients {
                 .setInitialObservers(List.of(observer))
                 .setDaemon(true);
         try {
-            return new MemcachedClient(factory.build(), List.of(address));
+            MemcachedClient client = new MemcachedClient(factory.build(), List.of(address));
+            boolean unused = client.addObserver(new HalfSent(client));
+            return client;
         } catch (IOException e) {
             throw new UncheckedIOException("could not begin to connect to " + address, e);
         }

@@ -61,7 +61,8 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
      * Returns a builder of a store over a client of the application.
      *
      * @param client a client of exactly one server, for either protocol; it stays open when the store is closed. Its
-     *     options for lost connections apply to locks as well
+     *     options for lost connections apply to locks as well. One without credentials may give answers to the wrong calls
+     *     after it has lost a connection, as {@code docs/stores/memcached.md} says
      * @return a builder
      * @throws IllegalArgumentException if the client has several servers
      */

@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A client of the store's own. The driver resolves a host once, and goes on connecting to that address for ever: while there
  * is no connection the host is therefore resolved again, and a client of the new address made if it is another one.
+ *
+ * <p>A client that answers nothing for long is replaced also at the same address. The driver's one thread may have ended by an
+ * error, or may connect again only when the wall clock, which was set back, shows a later time; and what cannot be sent stays in
+ * its queue, also when it was given up.
  */
 final class OwnClient implements ClientAccess {
 
@@ -33,6 +37,7 @@ final class OwnClient implements ClientAccess {
     private final Duration timeout;
     private final Resolver resolver;
     private final AtomicLong connections = new AtomicLong();
+    private final Silence silence;
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable Open open;
     private long resolvedNanos;
@@ -42,12 +47,13 @@ final class OwnClient implements ClientAccess {
         this.dsn = dsn;
         this.timeout = timeout;
         this.resolver = resolver;
+        this.silence = new Silence(timeout);
     }
 
     @Override
     public MemcachedClient client(String resource) {
         Open known = open;
-        if (known != null && isConnected(known)) {
+        if (known != null && isConnected(known) && !silence.isLong()) {
             return known.client();
         }
         if (known == null) {
@@ -86,7 +92,9 @@ final class OwnClient implements ClientAccess {
                     Failure.NOT_SENT);
         }
         resolvedNanos = System.nanoTime();
-        return known != null && known.address().equals(address) ? known.client() : opened(known, address);
+        return known != null && known.address().equals(address) && !silence.isLong()
+                ? known.client()
+                : opened(known, address);
     }
 
     private MemcachedClient opened(@Nullable Open former, InetAddress address) {
@@ -101,6 +109,7 @@ final class OwnClient implements ClientAccess {
                     public void connectionLost(SocketAddress server) {}
                 });
         open = new Open(client, address);
+        silence.end();
         if (former != null) {
             former.client().shutdown();
         }
@@ -116,6 +125,16 @@ final class OwnClient implements ClientAccess {
         long before = connections.get();
         Open known = open;
         return known == null || !isConnected(known) ? before : CONNECTED;
+    }
+
+    @Override
+    public void answered() {
+        silence.end();
+    }
+
+    @Override
+    public void unanswered() {
+        silence.unanswered();
     }
 
     @Override

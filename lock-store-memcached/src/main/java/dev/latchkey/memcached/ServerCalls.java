@@ -68,6 +68,7 @@ record ServerCalls(ClientAccess access, Duration timeout) {
                 throw e;
             }
         });
+        access.answered();
         if (!future.getStatus().isSuccess() && !NOES.contains(future.getStatus().getStatusCode())) {
             throw answered(resource, future.getStatus().getMessage(), null);
         }
@@ -78,7 +79,7 @@ record ServerCalls(ClientAccess access, Duration timeout) {
     Map<String, String> statistics(String resource) {
         long outage = access.outage();
         MemcachedClient client = access.client(resource);
-        return uninterrupted(resource, outage, () -> {
+        Map<String, String> answer = uninterrupted(resource, outage, () -> {
             long start = System.nanoTime();
             try {
                 Map<String, String> told =
@@ -95,6 +96,8 @@ record ServerCalls(ClientAccess access, Duration timeout) {
                 throw e;
             }
         });
+        access.answered();
+        return answer;
     }
 
     private static boolean isPassed(long millis, long start) {
@@ -115,6 +118,7 @@ record ServerCalls(ClientAccess access, Duration timeout) {
         } catch (ExecutionException e) {
             throw failed(resource, e);
         } catch (TimeoutException e) {
+            access.unanswered();
             boolean isSent = outage == ClientAccess.CONNECTED || access.outage() != outage;
             throw failure(
                     resource,

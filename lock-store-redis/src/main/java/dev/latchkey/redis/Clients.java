@@ -51,14 +51,22 @@ final class Clients {
         addresses.forEach(Clients::limit);
         DriverThreads threads = DriverThreads.take();
         RedisClusterClient client = RedisClusterClient.create(threads.resources(), addresses);
+        client.setOptions(clusterOptions());
+        return Connections.of(client).endingWith(() -> end(client, threads));
+    }
+
+    /** With what Lettuce 7 does by default, and would rather not be told, and Lettuce 6 does not. */
+    @SuppressWarnings("deprecation")
+    static ClusterClientOptions clusterOptions() {
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         options(options);
-        client.setOptions(options.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+        return options.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        // Without these it would hear of a failover by the periodic refresh alone.
+                        .enableAllAdaptiveRefreshTriggers()
                         .adaptiveRefreshTriggersTimeout(Duration.ofSeconds(1))
                         .enablePeriodicRefresh(Duration.ofSeconds(30))
                         .build())
-                .build());
-        return Connections.of(client).endingWith(() -> end(client, threads));
+                .build();
     }
 
     /** Limits how long the driver goes on connecting when nobody answers, unless the DSN sets a limit. */
