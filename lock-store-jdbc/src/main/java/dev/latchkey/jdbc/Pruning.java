@@ -4,13 +4,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes rows that were last used before the retention, once in a retention per store, after some release. The first
- * time comes at random, so that short-lived processes take their part too.
+ * Deletes rows that were last used before the retention, after some release: once in a retention per store, and once among
+ * its first releases, so that processes that live shortly, and leave a row each, delete more than they leave.
  */
 final class Pruning {
 
@@ -19,8 +20,13 @@ final class Pruning {
     /** How many rows one release deletes beside what it is called for. */
     private static final int BATCH = 50;
 
+    /** Among how many releases the first one that deletes is chosen; well below {@link #BATCH}. */
+    private static final int FIRST_AMONG = 20;
+
     private final Duration retention;
     private final AtomicLong dueNanos;
+    private final AtomicInteger releasesToFirst =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(FIRST_AMONG));
 
     Pruning(Duration retention) {
         this.retention = retention;
@@ -31,9 +37,14 @@ final class Pruning {
     void ifDue(Connection connection, Statements statements) {
         long due = dueNanos.get();
         long now = System.nanoTime();
-        if (now - due >= 0 && dueNanos.compareAndSet(due, now + retention.toNanos())) {
+        boolean isTime = now - due >= 0 && dueNanos.compareAndSet(due, now + retention.toNanos());
+        if (isFirst() || isTime) {
             prune(connection, statements);
         }
+    }
+
+    private boolean isFirst() {
+        return releasesToFirst.get() >= 0 && releasesToFirst.getAndDecrement() == 0;
     }
 
     /** A failure here is no failure of the release that came before. */

@@ -43,7 +43,7 @@ class CostIT {
 
     @Test
     void givenOneHolder_whenItAcquiresAndReleases_thenTheServerRunsOneStatementEach() throws Exception {
-        // The first pruning comes at random within the retention, and would be counted.
+        // A pruning would be counted: the first comes among the first 20 releases, and others once in the retention.
         try (PostgresServer server = PostgresServer.start("log_statement=all");
                 JdbcStore store =
                         Pools.open(Dsn.parse(server.dsn()), builder -> builder.retention(Duration.ofDays(1_000)));

@@ -28,6 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Rows that were not used for the retention are deleted, no others, and no fencing token comes again by that. */
 class PruningIT {
 
+    private static final String LONG_AGO = "UPDATE pruned SET acquired_at = 0, expires_at = 0, fencing_token = 0";
+
     @ParameterizedTest
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})
     void givenOldRows_whenPruned_thenOnlyTheUnusedGoAndTokensGrow(String name) throws Exception {
@@ -85,6 +87,47 @@ class PruningIT {
                 guard.commit();
             }
             assertThat(rows(pool)).contains("held");
+        }
+    }
+
+    /** By time alone, processes that live a second each had left a row each, and as good as never deleted one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "h2"})
+    void givenManyProcessesReleaseOnceEach_whenTheyEnd_thenMoreGoesThanTheyLeave(String name) throws Exception {
+        try (HikariDataSource pool = pool(name)) {
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
+            for (int i = 0; i < 10; i++) {
+                cycle(database, new Pruning(Duration.ofDays(1)), "old-" + i);
+            }
+            execute(pool, LONG_AGO);
+
+            // One in twenty deletes: that none of so many does will not happen.
+            for (int i = 0; i < 500 && rows(pool).size() > 1; i++) {
+                cycle(database, new Pruning(Duration.ofDays(1)), "new");
+            }
+
+            assertThat(rows(pool)).containsExactly("new");
+        }
+    }
+
+    /** A process that lives long deletes at random once among its first releases, and then once in a retention. */
+    @Test
+    void givenAProcessHasReleasedOften_whenItReleases_thenItDeletesNoMore() throws Exception {
+        try (HikariDataSource pool = pool("h2")) {
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
+            Pruning pruning = new Pruning(Duration.ofDays(1_000));
+            for (int i = 0; i < 20; i++) {
+                cycle(database, pruning, "old");
+            }
+            execute(pool, LONG_AGO);
+
+            for (int i = 0; i < 100; i++) {
+                cycle(database, pruning, "new");
+            }
+
+            assertThat(rows(pool)).containsExactly("new", "old");
         }
     }
 

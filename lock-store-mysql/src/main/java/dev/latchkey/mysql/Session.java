@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -35,12 +36,13 @@ final class Session {
     private final ReentrantLock guard = new ReentrantLock();
     private final Connection connection;
     private final long id;
+    private final String mark = "latchkey " + UUID.randomUUID();
     private final Map<String, PreparedStatement> statements = new HashMap<>();
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
     private final BooleanSupplier liveness = this::isLive;
     private volatile @Nullable LossReason end;
     private volatile boolean expired;
-    private volatile @Nullable LockName awaited;
+    private volatile @Nullable String awaited;
 
     /** When the last request was sent that was answered: the server counts its silence from a later moment. */
     private volatile long aliveNanos = System.nanoTime();
@@ -123,10 +125,10 @@ final class Session {
         guard.lock();
         try {
             checkOpen();
-            awaited = name;
+            awaited = mark;
             lastSeenNanos = System.nanoTime();
             connection.setNetworkTimeout(Runnable::run, seconds * 1_000 + ANSWER_MILLIS);
-            boolean granted = ask(Statements.WAIT, Session::readGrant, name.value(), seconds);
+            boolean granted = ask(Statements.awaiting(mark), Session::readGrant, name.value(), seconds);
             connection.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
             if (granted && System.nanoTime() - aliveNanos > PING_AFTER_WAIT_NANOS) {
                 // When the server granted it is not known, nor whether it was silent since: only another answer shows
@@ -260,8 +262,8 @@ final class Session {
         return awaited != null && !isEnded();
     }
 
-    /** What it waits for in the server's queue now; null if it does not wait. */
-    @Nullable LockName awaited() {
+    /** What is in the text of the statement that waits in the server's queue now, and in no other; null if none waits. */
+    @Nullable String awaited() {
         return awaited;
     }
 

@@ -131,13 +131,13 @@ final class Sessions {
      * ended: repeat until it has.
      */
     void cancelWait(Session waiting) {
-        LockName name = waiting.awaited();
-        if (name == null) {
+        String mark = waiting.awaited();
+        if (mark == null) {
             return;
         }
         try {
             Session asking = shared();
-            if (asking.yes(Statements.IS_WAITING, waiting.id(), name.value())) {
+            if (asking.yes(Statements.IS_WAITING, waiting.id(), mark)) {
                 asking.tell(Statements.CANCEL, waiting.id());
             }
         } catch (SQLException e) {
@@ -149,6 +149,7 @@ final class Sessions {
         try {
             checkOpen();
             Session session = prepared(another());
+            forgetUnwatched();
             open.add(session);
             if (closed) {
                 discard(session);
@@ -269,6 +270,11 @@ final class Sessions {
 
     void forgetEnded() {
         open.removeIf(Session::isEnded);
+    }
+
+    /** Those that have ended and carry nothing: whoever is never granted anything has no watch, which forgets the others. */
+    private void forgetUnwatched() {
+        open.removeIf(session -> session.isEnded() && session.holds().isEmpty());
     }
 
     boolean isClosed() {

@@ -25,8 +25,8 @@ final class Statements {
             SELECT GET_LOCK(?, 0)""";
 
     /** The time is a whole number: MySQL rounds anything else, also to nothing. */
-    static final String WAIT = """
-            SELECT GET_LOCK(?, ?)""";
+    private static final String WAIT = """
+            SELECT GET_LOCK(?, ?) /* %s */""";
 
     static final String RELEASE = """
             SELECT RELEASE_LOCK(?)""";
@@ -43,10 +43,11 @@ final class Statements {
 
     /**
      * Whether the wait that is to be cancelled is what this server's connection of that number does. After a failover, the
-     * number may be somebody else's.
+     * number may be somebody else's, also of one who waits for the same lock, or of the session that asks.
      */
     static final String IS_WAITING = """
-            SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND LOCATE(?, info) > 0""";
+            SELECT COUNT(*) FROM information_schema.processlist
+            WHERE id = ? AND id <> CONNECTION_ID() AND LOCATE(?, info) > 0""";
 
     static final String CANCEL = """
             KILL QUERY ?""";
@@ -58,4 +59,13 @@ final class Statements {
             WHERE l.id IS NOT NULL""";
 
     private Statements() {}
+
+    /**
+     * The statement that waits.
+     *
+     * @param mark tells it from all others, in the server's list of what runs
+     */
+    static String awaiting(String mark) {
+        return WAIT.formatted(mark);
+    }
 }

@@ -153,8 +153,8 @@ class CostIT {
 
             // On a busy server it may be asked more than once whether it still waits.
             List<String> sent = statementsSince(before).stream().distinct().toList();
-            assertThat(sent.subList(0, 2))
-                    .containsExactly("SELECT GET_LOCK('report', 0)", "SELECT GET_LOCK('report', 300)");
+            assertThat(sent.get(0)).isEqualTo("SELECT GET_LOCK('report', 0)");
+            assertThat(sent.get(1)).startsWith("SELECT GET_LOCK('report', 300) /* latchkey ");
             assertThat(sent.get(2)).contains("processlist");
             assertThat(sent.get(3)).startsWith("KILL QUERY");
             assertThat(sent.get(4)).isEqualTo("SELECT RELEASE_ALL_LOCKS()");

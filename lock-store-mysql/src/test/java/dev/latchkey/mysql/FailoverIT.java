@@ -84,7 +84,10 @@ class FailoverIT {
                         .isEqualTo("null"));
     }
 
-    /** Connections have numbers, and every server begins with 1: the wait is cancelled by the number of its connection. */
+    /**
+     * Connections have numbers, and every server begins with 1: the wait is cancelled by the number of its connection. Another
+     * statement on it may contain the name of the lock as well.
+     */
     @Test
     void givenOneWaitsOnTheOldServer_whenInterruptedAfterTheFailover_thenNoStatementOfOthersIsKilledOnTheNewOne()
             throws Exception {
@@ -104,7 +107,7 @@ class FailoverIT {
             Awaitility.await().until(shared::isExpired);
             try (Connection foreign = withNumber(number)) {
                 BackgroundCall<List<String>> work =
-                        BackgroundCall.start(() -> Raw.rows(foreign, "SELECT SLEEP(8), 'undisturbed'"));
+                        BackgroundCall.start(() -> Raw.rows(foreign, "SELECT SLEEP(8), 'report'"));
                 Awaitility.await()
                         .until(() -> Raw.rows(
                                         second,

@@ -94,6 +94,21 @@ class FaultIT {
         assertThat(locks.createLock("report-0").tryAcquire(TimeLimits.LIMIT)).isTrue();
     }
 
+    /** One who is never granted anything has no thread that looks after the connections. */
+    @Test
+    void givenARivalHolds_whenTheConnectionOfOneWhoTriesIsKilledAgainAndAgain_thenNoneIsRemembered() throws Exception {
+        Lock unused = held("report");
+        Lock loser = locks.createLock("report");
+        for (int i = 0; i < 20; i++) {
+            assertThat(loser.tryAcquire()).isFalse();
+            Raw.killAndAwait(server, store.sessions().shared().id());
+        }
+
+        assertThat(loser.tryAcquire()).isFalse();
+
+        assertThat(store.sessions().open()).hasSize(1);
+    }
+
     @Test
     void givenWaiting_whenItsConnectionIsKilled_thenAFailureAndTheHolderHolds() throws Exception {
         Lock holder = held("report");

@@ -1,6 +1,7 @@
 package dev.latchkey.mysql;
 
 import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -8,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 
 /** What a test does or looks at behind the store's back. */
 final class Raw {
@@ -56,6 +58,14 @@ final class Raw {
     /** Ends the connection that holds a lock. */
     static void killHolder(MariaDbServer server, String name) throws SQLException {
         run(server, "KILL CONNECTION " + ask(server, "SELECT IS_USED_LOCK('" + name + "')"));
+    }
+
+    /** Ends a connection, which is gone when it returns. */
+    static void killAndAwait(MariaDbServer server, long id) throws SQLException {
+        run(server, "KILL CONNECTION " + id);
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> rows(server, SESSIONS + "id = " + id).isEmpty());
     }
 
     /** Ends all connections that wait for locks. */

@@ -3,6 +3,7 @@ package dev.latchkey.postgres;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -86,13 +87,15 @@ record ConnectionSettings(
     }
 
     PGSimpleDataSource source() {
+        Properties named = parsed();
         PGSimpleDataSource source = new PGSimpleDataSource();
-        source.setApplicationName("latchkey");
-        source.setTcpKeepAlive(true);
-        source.setConnectTimeout(SECONDS_TO_CONNECT);
-        source.setLoginTimeout(SECONDS_TO_CONNECT);
-        source.setCancelSignalTimeout(SECONDS_TO_CANCEL);
-        source.setUrl(checked());
+        // Before anything else: it changes nothing that is set already.
+        source.setUrl(url);
+        try {
+            setDefaults(source, named);
+        } catch (NumberFormatException e) {
+            throw notOne();
+        }
         if (user != null) {
             source.setUser(user);
         }
@@ -102,12 +105,39 @@ record ConnectionSettings(
         return source;
     }
 
-    private String checked() {
-        if (org.postgresql.Driver.parseURL(url, null) == null) {
-            throw new IllegalArgumentException(
-                    "the host, port, database or an option in the DSN of PostgreSQL advisory locks is not one");
+    /** Sets what the DSN leaves open, and we want otherwise than the driver. */
+    private static void setDefaults(PGSimpleDataSource source, Properties named) {
+        if (!PGProperty.APPLICATION_NAME.isPresent(named)) {
+            source.setApplicationName("latchkey");
         }
-        return url;
+        if (!PGProperty.TCP_KEEP_ALIVE.isPresent(named)) {
+            source.setTcpKeepAlive(true);
+        }
+        if (!PGProperty.CONNECT_TIMEOUT.isPresent(named)) {
+            source.setConnectTimeout(SECONDS_TO_CONNECT);
+        }
+        if (!PGProperty.LOGIN_TIMEOUT.isPresent(named)) {
+            // It is for all hosts together, and each that is silent takes the time to connect from it.
+            long seconds =
+                    (long) source.getServerNames().length * Math.max(SECONDS_TO_CONNECT, source.getConnectTimeout());
+            source.setLoginTimeout((int) Math.min(Integer.MAX_VALUE, seconds));
+        }
+        if (!PGProperty.CANCEL_SIGNAL_TIMEOUT.isPresent(named)) {
+            source.setCancelSignalTimeout(SECONDS_TO_CANCEL);
+        }
+    }
+
+    private Properties parsed() {
+        Properties named = org.postgresql.Driver.parseURL(url, null);
+        if (named == null) {
+            throw notOne();
+        }
+        return named;
+    }
+
+    private static IllegalArgumentException notOne() {
+        return new IllegalArgumentException(
+                "the host, port, database or an option in the DSN of PostgreSQL advisory locks is not one");
     }
 
     /** Without the password. */

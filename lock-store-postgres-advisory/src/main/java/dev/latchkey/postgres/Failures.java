@@ -35,6 +35,11 @@ final class Failures {
         return state(e).equals("55P03");
     }
 
+    /** A setting may not have this value. */
+    static boolean isRefusedValue(SQLException e) {
+        return state(e).equals("22023");
+    }
+
     /** Nothing was answered in time: what was asked may be under way still. */
     static boolean isTimeout(SQLException e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {

@@ -26,7 +26,11 @@ final class Inspection {
                     Optional.empty(),
                     Optional.of("this process, server process " + hold.session().pid())));
         }
-        Set<Integer> ours = sessions.open().stream().map(Session::pid).collect(Collectors.toSet());
+        // The number of one that has ended may be another's by now.
+        Set<Integer> ours = sessions.open().stream()
+                .filter(session -> !session.isEnded())
+                .map(Session::pid)
+                .collect(Collectors.toSet());
         sessions.shared().askForRows(Statements.HOLDERS, rows -> addOthers(all, ours, rows), id.hold(), id.hold());
         return List.copyOf(all);
     }

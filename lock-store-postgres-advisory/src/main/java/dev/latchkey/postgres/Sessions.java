@@ -147,6 +147,7 @@ final class Sessions {
             connection.setAutoCommit(true);
             connection.setNetworkTimeout(Runnable::run, Session.ANSWER_MILLIS);
             Session session = prepared(connection, driver);
+            forgetUnwatched();
             open.add(session);
             if (closed) {
                 discard(session);
@@ -194,8 +195,20 @@ final class Sessions {
 
     private static Session prepared(Connection connection, PGConnection driver) throws SQLException {
         Session session = new Session(connection, driver, 0);
-        session.ask(
-                Statements.PREPARE_SESSION,
+        try {
+            inspect(session, driver, Statements.PREPARE_SESSION);
+        } catch (SQLException e) {
+            if (!Failures.isRefusedValue(e)) {
+                throw e;
+            }
+            inspect(session, driver, Statements.PREPARE_SESSION_UNSEEN);
+        }
+        return new Session(connection, driver, session.ask(Statements.PREPARE_TOKENS, row -> row.getLong(1)));
+    }
+
+    private static void inspect(Session session, PGConnection driver, String sql) throws SQLException {
+        String unused = session.ask(
+                sql,
                 row -> {
                     refuse(
                             driver.getBackendPID() != row.getInt(1),
@@ -209,7 +222,6 @@ final class Sessions {
                     return "";
                 },
                 driver.getBackendPID());
-        return new Session(connection, driver, session.ask(Statements.PREPARE_TOKENS, row -> row.getLong(1)));
     }
 
     private static void refuse(boolean unfit, String problem) throws SQLException {
@@ -246,6 +258,11 @@ final class Sessions {
 
     void forgetEnded() {
         open.removeIf(Session::isEnded);
+    }
+
+    /** Those that have ended and carry nothing: whoever is never granted anything has no watch, which forgets the others. */
+    private void forgetUnwatched() {
+        open.removeIf(session -> session.isEnded() && session.isUnused());
     }
 
     boolean isClosed() {

@@ -14,7 +14,13 @@ final class Statements {
      * Makes a new session fit to hold locks: nothing ends it or its statements but ourselves, a dead peer soon does. Through a
      * pooler it sets nothing, for the session belongs to others.
      */
-    static final String PREPARE_SESSION = """
+    static final String PREPARE_SESSION = prepareSession("5000");
+
+    /** Where the server cannot see that a client closes, as on Windows, it refuses to look for that. */
+    static final String PREPARE_SESSION_UNSEEN = prepareSession("0");
+
+    private static String prepareSession(String checkMillis) {
+        return """
             SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('server_version_num')::int,
                 (SELECT count(set_config(s.name, v.setting, false))
                  FROM pg_settings s
@@ -30,8 +36,9 @@ final class Statements {
                      ('tcp_keepalives_interval', '5'),
                      ('tcp_keepalives_count', '3'),
                      ('tcp_user_timeout', '30000'),
-                     ('client_connection_check_interval', '5000')) v (name, setting) USING (name)
-                 WHERE pg_backend_pid() = ?)""";
+                     ('client_connection_check_interval', '%s')) v (name, setting) USING (name)
+                 WHERE pg_backend_pid() = ?)""".formatted(checkMillis);
+    }
 
     /**
      * A token has to be on this server's disk, and nowhere else: on a standby that is promoted the timeline is greater, and

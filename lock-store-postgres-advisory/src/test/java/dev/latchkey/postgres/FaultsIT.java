@@ -259,6 +259,23 @@ class FaultsIT {
                 .untilAsserted(() -> assertThat(losses).hasSize(4).containsOnly(LossReason.SESSION_LOST));
     }
 
+    /** One who is never granted anything has no thread that looks after the connections. */
+    @Test
+    void givenARivalHolds_whenTheConnectionOfOneWhoTriesEndsAgainAndAgain_thenNoneIsRemembered() throws Exception {
+        assertThat(others.createLock("report").tryAcquire()).isTrue();
+        Lock loser = locks.createLock("report");
+        for (int i = 0; i < 20; i++) {
+            assertThat(loser.tryAcquire()).isFalse();
+            Raw.run(
+                    server,
+                    "SELECT pg_terminate_backend(" + store.sessions().shared().pid() + ", 60000)");
+        }
+
+        assertThat(loser.tryAcquire()).isFalse();
+
+        assertThat(store.sessions().open()).hasSize(1);
+    }
+
     @Test
     void givenASpareConnectionWasCut_whenOneWaits_thenItWaitsAndIsGranted() throws Exception {
         Lock holder = others.createLock("report");

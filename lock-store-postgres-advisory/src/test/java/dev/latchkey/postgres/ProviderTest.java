@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.LockFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -24,6 +25,39 @@ class ProviderTest {
         assertThat(source.getPassword()).isEqualTo("p@ss+w/d");
         assertThat(source.getTargetServerType()).isEqualTo("primary");
         assertThat(source.getSslMode()).isEqualTo("require");
+    }
+
+    /** The data source keeps what was set before its URL: an option that we have a default of was ignored. */
+    @Test
+    void givenOptionsThatWeHaveDefaultsOf_whenRead_thenTheDsnSaysWhatTheyAre() throws Exception {
+        PGSimpleDataSource source = ConnectionSettings.parse(
+                        "postgresql+advisory://db1/orders?connectTimeout=3&loginTimeout=4&cancelSignalTimeout=5"
+                                + "&tcpKeepAlive=false&ApplicationName=x")
+                .source();
+
+        assertThat(source.getConnectTimeout()).isEqualTo(3);
+        assertThat(source.getLoginTimeout()).isEqualTo(4);
+        assertThat(source.getCancelSignalTimeout()).isEqualTo(5);
+        assertThat(source.getTcpKeepAlive()).isFalse();
+        assertThat(source.getApplicationName()).isEqualTo("x");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "db1/orders, 10, 10",
+        "'db1,db2,db3/orders', 10, 30",
+        "'db1,db2/orders?connectTimeout=40', 40, 80",
+        "'db1,db2/orders?connectTimeout=2000000000', 2000000000, 2147483647"
+    })
+    void givenHosts_whenRead_thenThereIsTimeToTryEachOfThem(String rest, int toConnect, int toLogIn) throws Exception {
+        PGSimpleDataSource source =
+                ConnectionSettings.parse("postgresql+advisory://" + rest).source();
+
+        assertThat(source.getConnectTimeout()).isEqualTo(toConnect);
+        assertThat(source.getLoginTimeout()).isEqualTo(toLogIn);
+        assertThat(source.getCancelSignalTimeout()).isEqualTo(2);
+        assertThat(source.getTcpKeepAlive()).isTrue();
+        assertThat(source.getApplicationName()).isEqualTo("latchkey");
     }
 
     @Test
@@ -52,6 +86,7 @@ class ProviderTest {
                 "postgresql+advisory://host/orders?socketTimeot=3",
                 "postgresql+advisory://host/orders?password=se%cret",
                 "postgresql+advisory://host/orders?sslmode",
+                "postgresql+advisory://host/orders?connectTimeout=secret",
             })
     void givenWrongDsn_whenConnected_thenAnErrorThatSaysWhatIsRightAndNoSecret(String dsn) {
         assertThatThrownBy(() -> LockFactory.connect(dsn))
