@@ -8,6 +8,17 @@ true 3>&2 || exec 2>/dev/null
 { true 3<&0; } 2>/dev/null || exec </dev/null
 { true 3>&1; } 2>/dev/null || exec 1</dev/null
 
+# What the environment has for the JVM of an application, such as -Xms512m, another collector or a port, would end this one with
+# 1, as if the command had, or be printed at each start. The command gets it back (ChildCommand). Not by an argument, which
+# everybody can read.
+for options in JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; do
+    unset "LATCHKEY_KEPT_$options"
+    if eval "[ -n \"\${$options+set}\" ]"; then
+        eval "export LATCHKEY_KEPT_$options=\"\$$options\""
+        unset "$options"
+    fi
+done
+
 fail() { printf 'lock: %s\n' "$1" >&2; exit 69; }
 
 if [ -n "${JAVA_HOME:-}" ]; then
@@ -94,7 +105,7 @@ if [ "$(locale charmap 2>&1)" != UTF-8 ]; then # What is not installed is compla
 fi
 
 # No Java code can handle QUIT, but the JVM logs the thread dump it makes then: into a pipe that nobody else knows, where
-# lock reads it. The dump itself would only be in the way.
+# lock reads it, whatever the verb: the JVM stands still when the pipe is full. The dump itself would only be in the way.
 quit_log=
 pipe=${TMPDIR:-/tmp}/lock-quit.$$
 if [ -e /dev/fd/0 ] && mkfifo -m 600 "$pipe" 2>/dev/null; then
@@ -107,6 +118,7 @@ fi
 # is not called again. What picocli calls by reflection gets no class of its own after 15 calls. No hsperfdata file for each run. The command keeps the
 # limit of open files it would have without us. What the JVM has to say, of an archive or of its own end, must not be mixed
 # with the output of the command, nor be written to a file that everybody can read: that has the address of the store.
+set -f # LATCHKEY_JAVA_OPTIONS are words, and no patterns of file names.
 exec "$java" -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=4 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
     -XX:-MaxFDLimit -XX:+SuppressFatalErrorMessage -Xlog:disable -Xlog:all=error:stderr -Dsun.reflect.inflationThreshold=1000 \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
@@ -115,4 +127,4 @@ exec "$java" -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=4 -XX:+UseSeria
     ${quit_log:+"-Xlog:vmoperation=debug:file=$quit_log"} \
     ${quit_log:+"-Dlatchkey.quit-log=$quit_log"} \
     ${quit_log:+-XX:+UnlockDiagnosticVMOptions} ${quit_log:+-XX:-DisplayVMOutput} \
-    ${stores:+--enable-native-access=ALL-UNNAMED} -cp "$path" dev.latchkey.cli.Main "$@"
+    ${stores:+--enable-native-access=ALL-UNNAMED} ${LATCHKEY_JAVA_OPTIONS:-} -cp "$path" dev.latchkey.cli.Main "$@"

@@ -27,6 +27,9 @@ final class ChildCommand {
     /** The variable that the launcher changed so that this JVM reads all names. The child gets the original value. */
     private static final String LAUNCHED_WITH_LC_ALL = "latchkey.lc-all";
 
+    /** Variables for JVMs, which the launcher kept from this one: {@code LATCHKEY_KEPT_JAVA_TOOL_OPTIONS} and so on. */
+    private static final String KEPT = "LATCHKEY_KEPT_";
+
     private final List<String> words;
 
     private ChildCommand(List<String> words) {
@@ -100,6 +103,12 @@ final class ChildCommand {
                 environment.put("LC_ALL", lcAll);
             }
         }
+        Map.copyOf(environment).forEach((name, value) -> {
+            if (name.startsWith(KEPT)) {
+                environment.remove(name);
+                environment.put(name.substring(KEPT.length()), value);
+            }
+        });
     }
 
     /** Seconds since 1970, for arithmetic in a shell. Rounded down, because too early is safe. */

@@ -2,12 +2,14 @@ package dev.latchkey.cli;
 
 import static java.util.Map.entry;
 
+import dev.latchkey.console.Text;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 
@@ -57,6 +59,15 @@ public final class Main {
      */
     private static int execute(String[] args) {
         try {
+            Signals.followQuitLog();
+            Optional<String> malformed = MalformedArgument.of(args);
+            if (malformed.isPresent()) {
+                ErrorMessages.say(
+                        System.err,
+                        Text.quoted(malformed.get())
+                                + " cannot be passed on as it was typed: it is not valid UTF-8, or the locale is not");
+                return ExitCode.USAGE.number();
+            }
             return commandLine(args).execute(args);
         } catch (Error e) {
             Exception defect = new IllegalStateException(e);

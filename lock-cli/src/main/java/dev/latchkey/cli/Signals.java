@@ -7,6 +7,7 @@ import java.io.InputStreamReader;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Converts the signals that would end this process to events. Java's only way is {@code sun.misc.Signal} of the module
@@ -16,7 +17,8 @@ import java.nio.charset.StandardCharsets;
  * <p>The JVM uses USR2 for its flight recorder, which a lock does not need.
  *
  * <p>The JVM reserves QUIT for its thread dump, even with {@code -Xrs}. The launcher therefore makes the JVM log its
- * operations to a pipe, where QUIT appears as the operation that makes the dump.
+ * operations to a pipe, where QUIT appears as the operation that makes the dump. It logs other operations as well, such as
+ * collections of garbage, so every verb has to read the pipe: the JVM stands still when it is full.
  */
 final class Signals {
 
@@ -26,7 +28,18 @@ final class Signals {
     private static final String THREAD_DUMP = "begin VM_Operation";
     private static final String THREAD_DUMP_NAME = ": PrintThreads,";
 
+    /** Of the verb; of one that handles no signals there is none. A QUIT that comes before it is delivered then. */
+    private static final CompletableFuture<Inbox> INBOX = new CompletableFuture<>();
+
     private Signals() {}
+
+    /** Reads the pipe of the launcher from now on. */
+    static void followQuitLog() {
+        String quitLog = System.getProperty(QUIT_LOG);
+        if (quitLog != null) {
+            Threads.startDaemon("lock-quit", () -> followQuitLog(quitLog));
+        }
+    }
 
     static void deliverTo(Inbox inbox) {
         for (UnixSignal signal : UnixSignal.values()) {
@@ -34,10 +47,7 @@ final class Signals {
                 handle(signal, inbox);
             }
         }
-        String quitLog = System.getProperty(QUIT_LOG);
-        if (quitLog != null) {
-            Threads.startDaemon("lock-quit", () -> followQuitLog(quitLog, inbox));
-        }
+        INBOX.complete(inbox);
     }
 
     private static void handle(UnixSignal signal, Inbox inbox) {
@@ -62,13 +72,13 @@ final class Signals {
         }
     }
 
-    private static void followQuitLog(String quitLog, Inbox inbox) {
+    private static void followQuitLog(String quitLog) {
         try (BufferedReader log =
                 new BufferedReader(new InputStreamReader(new FileInputStream(quitLog), StandardCharsets.US_ASCII))) {
             for (String line = log.readLine(); line != null; line = log.readLine()) {
                 // "[begin VM_Operation (0x…): PrintThreads, mode: safepoint, …": "begin" and "end" are logged for each.
                 if (line.contains(THREAD_DUMP) && line.contains(THREAD_DUMP_NAME)) {
-                    send(UnixSignal.QUIT, inbox);
+                    var unused = INBOX.thenAccept(inbox -> send(UnixSignal.QUIT, inbox));
                 }
             }
         } catch (IOException e) {

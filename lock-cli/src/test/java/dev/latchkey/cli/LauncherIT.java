@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -74,7 +75,7 @@ class LauncherIT extends CliFixture {
                 "-u",
                 "XDG_STATE_HOME",
                 "HOME=" + directory,
-                "_JAVA_OPTIONS=-Xlog:class+load:file=" + loaded,
+                "LATCHKEY_JAVA_OPTIONS=-Xlog:class+load:file=" + loaded,
                 "/bin/sh",
                 "-c",
                 "dist=$0; . src/main/launcher/start.sh",
@@ -92,6 +93,52 @@ class LauncherIT extends CliFixture {
                         && !line.contains(".$Proxy")
                         && !line.contains(" jdk.internal.event."))
                 .hasSizeLessThan(5);
+    }
+
+    /** Its JVM would refuse another collector, and say which options it has got. */
+    @Test
+    void givenOptionsForTheJvmsOfAnApplication_whenRun_thenTheCommandAloneHasThem() {
+        List<String> command = new ArrayList<>(
+                List.of("env", "JAVA_TOOL_OPTIONS=-Xms512m", "JDK_JAVA_OPTIONS=-XX:+UseG1GC", "_JAVA_OPTIONS="));
+        command.addAll(
+                Cli.command(
+                        "run",
+                        "x",
+                        "-c",
+                        "echo \"$JAVA_TOOL_OPTIONS|$JDK_JAVA_OPTIONS|${_JAVA_OPTIONS-unset}\"; env | grep LATCHKEY_KEPT; true"));
+
+        var run = cli.start(command, "");
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).isEqualTo("-Xms512m|-XX:+UseG1GC|\n");
+        assertThat(run.err()).isEmpty();
+    }
+
+    /** The JVM logs each collection to the pipe in which it tells of QUIT, and stands still when it is full. */
+    @Test
+    void givenMoreCollectionsThanThePipeHolds_whenListed_thenAllIsListed() throws IOException {
+        Path dist = Files.createDirectory(directory.resolve("dist"));
+        run("cp", "-Rp", "target/lock-cli.jar", "target/lib", dist.toString());
+        Files.createSymbolicLink(
+                dist.resolve("lib/plenty.jar"), Path.of("target/test-classes").toAbsolutePath());
+        Path collections = directory.resolve("collections");
+
+        var ls = cli.start(
+                List.of(
+                        "env",
+                        "LATCHKEY_JAVA_OPTIONS=-Xmn1m -Xlog:gc:file=" + collections,
+                        "/bin/sh",
+                        "-c",
+                        "dist=$0; . src/main/launcher/start.sh",
+                        dist.toString(),
+                        "ls",
+                        "--store",
+                        PlentyStore.DSN + "60000"),
+                "");
+
+        assertThat(ls.exitCode(Cli.PATIENCE_WITH_ARCHIVE)).as(ls.err()).isZero();
+        assertThat(ls.out()).hasLineCount(60_001);
+        assertThat(Files.readAllLines(collections)).hasSizeGreaterThan(300);
     }
 
     /** Opening a jar takes half a millisecond of each start, and there is one for each driver. */

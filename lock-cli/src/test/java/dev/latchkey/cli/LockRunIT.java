@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +39,35 @@ class LockRunIT extends CliFixture {
                 .startsWith("input\na  b||größe 1||" + locale + "\n")
                 .containsPattern("(?m)^LOCK_TOKEN=[0-9]+$");
         assertThat(run.err()).isEmpty();
+    }
+
+    /** Java would give the command another text. The Latin letter alone is no UTF-8; the sign that Java has for it is. */
+    @ParameterizedTest
+    @CsvSource({
+        "run x -- touch \"$T/ran-$latin\", 64",
+        "run \"$latin\" -- touch \"$T/ran\", 64",
+        "run \"$sign\" -- touch \"$T/ran-$sign\", 0"
+    })
+    @EnabledOnOs(OS.LINUX)
+    void givenArgumentThatIsNotUtf8_whenRun_then64AndNothingIsDone(String arguments, int exitCode) {
+        List<String> command = new ArrayList<>(List.of(
+                "/bin/sh",
+                "-c",
+                "latin=$(printf '\\351'); sign=$(printf '\\357\\277\\275'); exec \"$@\" " + arguments,
+                "sh"));
+        command.addAll(Cli.command());
+
+        var run = cli.start(command, "");
+
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(exitCode);
+        assertThat(Files.exists(cli.file("locks"))).isEqualTo(exitCode == 0);
+        assertThat(cli.file("ran")).doesNotExist();
+        if (exitCode == 64) {
+            assertThat(run.err())
+                    .startsWith("lock: ")
+                    .contains("is not valid UTF-8")
+                    .hasLineCount(1);
+        }
     }
 
     /** E15: a file of the JVM would be the command's input or output. */

@@ -136,9 +136,10 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
 
     /**
      * {@inheritDoc} Each holder is described as {@code pid 4711}. On Linux, the holders are those in {@code /proc/locks}.
-     * In a container, or in any PID namespace other than the first, this file omits processes that have no PID there. If
-     * it shows no holder, and on other systems, the store tries the lock for a moment. The result then has one holder
-     * that stands for all, and an attempt of another process without waiting fails at that moment.
+     * In a container, or in any PID namespace other than the first, this file omits processes that have no PID there, and
+     * a long one omits some that have. If it shows no holder then, and on other systems, the store tries the lock for a
+     * moment. The result then has one holder that stands for all, and an attempt of another process without waiting fails at
+     * that moment.
      *
      * @throws LockStorageException if the file cannot be read, or is not a lock file
      */

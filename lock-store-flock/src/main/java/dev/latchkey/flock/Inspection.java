@@ -20,13 +20,15 @@ record Inspection(ResourceFile name, ProcLocks procLocks) {
         for (Response.Granted own : view.own()) {
             holders.add(holder(own.mode(), own.fencingToken(), "pid " + OWN_PID));
         }
-        Optional<List<ProcLocks.Holding>> listed = procLocks.holdings(name.path());
-        listed.orElse(List.of()).stream()
+        Optional<ProcLocks.Listing> listed = procLocks.holdings(name.path());
+        listed.map(ProcLocks.Listing::holdings).orElse(List.of()).stream()
                 .filter(holding -> holding.pid() != OWN_PID)
                 .map(holding -> holder(holding, view.last()))
                 .forEach(holders::add);
-        if (holders.isEmpty() && (listed.isEmpty() || !PidNamespace.isFirst())) {
-            String where = listed.isEmpty() ? "" : " in another PID namespace";
+        boolean isSeen = PidNamespace.isFirst();
+        if (holders.isEmpty()
+                && !(isSeen && listed.map(ProcLocks.Listing::isComplete).orElse(false))) {
+            String where = listed.isEmpty() || isSeen ? "" : " in another PID namespace";
             name.file()
                     .modeElsewhere()
                     .map(mode -> unlisted(mode, view.last(), where))

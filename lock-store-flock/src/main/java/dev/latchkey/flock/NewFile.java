@@ -41,13 +41,23 @@ final class NewFile {
     /** Creates the file, unless it exists. */
     void create(Path file) throws IOException {
         try {
-            if (Files.getFileStore(directory).supportsFileAttributeView("posix")) {
+            if (hasOwners()) {
                 createWithRights(file);
             } else {
                 Files.createFile(file);
             }
         } catch (FileAlreadyExistsException e) {
             // Another process has created it.
+        }
+    }
+
+    /** FAT has none, though its system has. */
+    private boolean hasOwners() {
+        try {
+            return Files.getFileStore(directory).supportsFileAttributeView("posix");
+        } catch (IOException e) {
+            // Java looks for the mount point, which nobody sees from within a chroot that is none itself.
+            return directory.getFileSystem().supportedFileAttributeViews().contains("posix");
         }
     }
 
@@ -76,7 +86,7 @@ final class NewFile {
      */
     void giveRights(Path file) throws IOException {
         try {
-            if (Files.getFileStore(directory).supportsFileAttributeView("posix") && Files.size(file) == 0) {
+            if (hasOwners() && Files.size(file) == 0) {
                 setRights(file);
             }
         } catch (FileSystemException e) {

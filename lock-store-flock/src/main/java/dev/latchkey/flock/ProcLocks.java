@@ -20,6 +20,19 @@ final class ProcLocks {
     /** A process that holds a file. */
     record Holding(LockMode mode, long pid) {}
 
+    /**
+     * What was read of a list.
+     *
+     * @param isComplete whether it was so short that none can be missing
+     */
+    record Listing(List<Holding> holdings, boolean isComplete) {}
+
+    /**
+     * The kernel hands the list out in parts of 4 KiB, and counts where the next one begins: if a lock that it has listed is
+     * released in between, one is left out. What is left of the part is for an entry that did not fit, with its waiters.
+     */
+    private static final int SURELY_ONE_PART = 3 * 1024;
+
     private final Path list;
 
     ProcLocks(Path list) {
@@ -27,7 +40,7 @@ final class ProcLocks {
     }
 
     /** Returns the processes that hold a lock file; empty if the system has no such list. */
-    Optional<List<Holding>> holdings(Path file) throws IOException {
+    Optional<Listing> holdings(Path file) throws IOException {
         if (!Files.isReadable(list)) {
             return Optional.empty();
         }
@@ -35,10 +48,13 @@ final class ProcLocks {
         long inode = ((Number) Files.getAttribute(file, "unix:ino")).longValue();
         // Not Files.lines, which fails on a thread whose interrupt flag is set.
         try (BufferedReader lines = new BufferedReader(new FileReader(list.toFile(), StandardCharsets.US_ASCII))) {
-            return Optional.of(lines.lines()
+            List<String> all = lines.lines().toList();
+            List<Holding> holdings = all.stream()
                     .map(line -> holding(line, device, inode))
                     .flatMap(Optional::stream)
-                    .toList());
+                    .toList();
+            int length = all.stream().mapToInt(line -> line.length() + 1).sum();
+            return Optional.of(new Listing(holdings, length <= SURELY_ONE_PART));
         }
     }
 

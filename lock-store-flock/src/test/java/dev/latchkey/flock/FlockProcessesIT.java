@@ -208,6 +208,25 @@ class FlockProcessesIT extends BesideAnotherProcess {
         assertThat(remote.isAcquired()).isTrue();
     }
 
+    /** The kernel leaves one out if another lock is released while it hands out the next part. */
+    @Test
+    void givenALongListThatLacksTheHolder_whenHoldersAreListed_thenTheOneFromItsRecord() throws Exception {
+        Path list = directory.resolve("list");
+        Files.writeString(list, "1: POSIX  ADVISORY  WRITE 4711 fe:00:131 1073741824 1073741824\n".repeat(60));
+        try (FlockStore elsewhere = new FlockStore(directory, list)) {
+            assertThat(remote.tryAcquire()).isTrue();
+
+            assertThat(elsewhere.holders("report"))
+                    .extracting(holder -> holder.description().orElseThrow())
+                    .singleElement()
+                    .asString()
+                    .startsWith("pid " + other.pid());
+
+            assertThat(remote.release()).isTrue();
+            assertThat(elsewhere.holders("report")).isEmpty();
+        }
+    }
+
     @Test
     void givenNoListOfLocks_whenHoldersAreListed_thenTheExclusiveOneFromItsRecord() throws Exception {
         try (FlockStore elsewhere = new FlockStore(directory, directory.resolve("no such list"))) {

@@ -137,6 +137,29 @@ class FlockUsersIT {
         assertThat(visit(asUser(STRANGER, STRANGER), "exclusive")).startsWith("DENIED ");
     }
 
+    /** Java finds no mount point of the lock directory there. */
+    @Test
+    void givenAChroot_whenTaken_thenHeld() throws Exception {
+        String enter = "root=$1; shift; for needed in $NEEDED; do if [ -d $needed ]; then mkdir -p \"$root$needed\""
+                + " && mount --rbind $needed \"$root$needed\" || exit; fi; done; exec chroot \"$root\" \"$@\"";
+        String needed = "NEEDED=/usr /lib /lib64 /etc /proc " + System.getProperty("java.home") + " " + programs;
+        List<String> command =
+                List.of("env", needed, "unshare", "--mount", "sh", "-c", enter, "sh", directory.toString());
+
+        assertThat(visit(command, "exclusive", "flock:///locks")).isEqualTo("held");
+
+        assertThat(Permissions.get(onlyFileIn(locks))).isEqualTo("rw-------");
+        end();
+    }
+
+    private static Path onlyFileIn(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            List<Path> all = files.toList();
+            assertThat(all).hasSize(1);
+            return all.get(0);
+        }
+    }
+
     /** E2: without an entry in the user database Java's home is "?", which is relative to wherever a process is. */
     @Test
     void givenUserWithoutAnEntry_whenNoHomeIsSet_thenRefused() throws Exception {

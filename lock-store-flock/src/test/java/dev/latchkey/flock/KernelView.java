@@ -12,7 +12,7 @@ final class KernelView {
 
     static List<LockMode> heldHere(Path file) throws IOException {
         return new ProcLocks(Path.of("/proc/locks"))
-                .holdings(file).orElseThrow().stream()
+                .holdings(file).orElseThrow().holdings().stream()
                         .filter(holding ->
                                 holding.pid() == ProcessHandle.current().pid())
                         .map(ProcLocks.Holding::mode)

@@ -13,6 +13,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.common.ZKConfig;
 
 /**
  * A parsed DSN.
@@ -25,6 +26,13 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
     static final String SCHEME = "zookeeper";
 
     private static final int DEFAULT_TIMEOUT_MILLIS = 15_000;
+
+    /**
+     * The names of half a million locks. A client breaks its connection at a longer answer, and reads only a mebibyte if it is not
+     * told otherwise.
+     */
+    private static final int LONGEST_ANSWER = 64 * 1024 * 1024;
+
     private static final String DEFAULT_PORT = ":2181";
 
     private static final String HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,/?@\\s\\[\\]]+)(?::[0-9]{1,5})?";
@@ -117,6 +125,9 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
         config.setProperty(
                 ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,
                 Long.toString(TimeUnit.NANOSECONDS.toMillis(Failures.ANSWER_NANOS)));
+        if (config.getProperty(ZKConfig.JUTE_MAXBUFFER) == null) {
+            config.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(LONGEST_ANSWER));
+        }
         ZooKeeper client = new ZooKeeper(connectString, sessionTimeoutMillis, event -> {}, config);
         credentials.ifPresent(both -> client.addAuthInfo("digest", both.getBytes(StandardCharsets.UTF_8)));
         return client;
