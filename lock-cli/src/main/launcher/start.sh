@@ -11,11 +11,11 @@ true 3>&2 || exec 2>/dev/null
 # What the environment has for the JVM of an application, such as -Xms512m, another collector or a port, would end this one with
 # 1, as if the command had, or be printed at each start. The command gets it back (ChildCommand). Not by an argument, which
 # everybody can read.
-for options in JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; do
-    unset "LATCHKEY_KEPT_$options"
-    if eval "[ -n \"\${$options+set}\" ]"; then
-        eval "export LATCHKEY_KEPT_$options=\"\$$options\""
-        unset "$options"
+for latchkey_name in JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; do
+    unset "LATCHKEY_KEPT_$latchkey_name"
+    if eval "[ -n \"\${$latchkey_name+set}\" ]"; then
+        eval "export LATCHKEY_KEPT_$latchkey_name=\"\$$latchkey_name\""
+        unset "$latchkey_name"
     fi
 done
 

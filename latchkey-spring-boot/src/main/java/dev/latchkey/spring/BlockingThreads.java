@@ -1,7 +1,10 @@
 package dev.latchkey.spring;
 
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Where locks are waited for and released that no thread of the application works under. As many as wait, and shared with nobody: in a
@@ -9,13 +12,27 @@ import java.util.concurrent.Executors;
  */
 final class BlockingThreads {
 
-    static final ExecutorService POOL = Executors.newCachedThreadPool(BlockingThreads::daemon);
+    /** Refuses what there is no thread for. */
+    static final ExecutorService POOL =
+            new ThreadPoolExecutor(
+                    0, Integer.MAX_VALUE, 1, TimeUnit.MINUTES, new SynchronousQueue<>(), BlockingThreads::daemon) {
+                @Override
+                public void execute(Runnable task) {
+                    try {
+                        super.execute(task);
+                    } catch (OutOfMemoryError e) {
+                        throw new RejectedExecutionException("no thread to be had", e);
+                    }
+                }
+            };
 
     private BlockingThreads() {}
 
+    /** With nothing of the thread that asks, and the classes of the application. */
     private static Thread daemon(Runnable task) {
         Thread thread = new Thread(null, task, "latchkey-blocking", 0, false);
         thread.setDaemon(true);
+        thread.setContextClassLoader(BlockingThreads.class.getClassLoader());
         return thread;
     }
 
@@ -23,7 +40,7 @@ final class BlockingThreads {
     static void run(Runnable task) {
         try {
             POOL.execute(task);
-        } catch (OutOfMemoryError e) {
+        } catch (RejectedExecutionException e) {
             task.run();
         }
     }

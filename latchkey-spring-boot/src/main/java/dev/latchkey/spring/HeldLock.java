@@ -25,6 +25,7 @@ final class HeldLock {
     private final LossRecord loss;
     private final CommitCheck commitCheck;
     private volatile boolean isReleased;
+    private volatile boolean isInUse;
 
     HeldLock(Acquirer acquirer, Lock lock, String resource, LockMode mode, LossRecord loss, CommitCheck commitCheck) {
         this.acquirer = acquirer;
@@ -60,13 +61,23 @@ final class HeldLock {
         return lock.remainingLifetime();
     }
 
-    boolean isReleased() {
-        return isReleased;
+    /** Work runs under it. */
+    void beginUse() {
+        isInUse = true;
+    }
+
+    void endUse() {
+        isInUse = false;
+    }
+
+    /** Whether it was released, perhaps by another thread, and nothing runs under it any more. */
+    boolean isOver() {
+        return isReleased && !isInUse;
     }
 
     /** Without asking the store. */
     boolean isLost() {
-        return loss.reason() != null || lock.isExpired();
+        return isReleased || loss.reason() != null || lock.isExpired();
     }
 
     void checkNotLost() {
@@ -99,8 +110,8 @@ final class HeldLock {
      * @return whether it was held until now, as far as is known
      */
     boolean release() {
-        isReleased = true;
         boolean isLost = isLost();
+        isReleased = true;
         try {
             return lock.release() && !isLost;
         } catch (RuntimeException e) {

@@ -17,7 +17,7 @@ final class HeldLocks {
             return List.of();
         }
         // Another thread may have released it, as one that ends a transaction whose time is over.
-        held.removeIf(HeldLock::isReleased);
+        held.removeIf(HeldLock::isOver);
         return held;
     }
 

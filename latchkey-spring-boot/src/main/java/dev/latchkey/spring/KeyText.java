@@ -1,7 +1,8 @@
 package dev.latchkey.spring;
 
-import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Calendar;
+import java.util.Collection;
 import java.util.Date;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -34,7 +35,12 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
-        if (value != null && target.getType() == String.class) {
+        if (value instanceof Object[] elements) {
+            // Its elements become the text.
+            Arrays.asList(elements).forEach(this::checkElement);
+        } else if (value != null
+                && target.getType() == String.class
+                && !value.getClass().isArray()) {
             checkSameEverywhere(value);
         }
         return value == null || STANDARD.canConvert(source, target)
@@ -56,12 +62,12 @@ record KeyText(LockedMethod locked) implements TypeConverter {
             throw differs(value, "process: sort it");
         }
         if (value instanceof Date || value instanceof Calendar) {
-            throw differs(value, "time zone: use its toInstant()");
+            throw differs(value, "time zone: use a type of java.time");
         }
         if (value.toString().endsWith("@" + Integer.toHexString(System.identityHashCode(value)))) {
             throw differs(value, "instance: name what identifies it, such as its id");
         }
-        if (value instanceof Iterable<?> several && !(value instanceof Path)) {
+        if (value instanceof Collection<?> several) {
             several.forEach(this::checkElement);
         } else if (value instanceof Map<?, ?> map) {
             map.forEach((key, one) -> {
@@ -79,7 +85,10 @@ record KeyText(LockedMethod locked) implements TypeConverter {
         }
     }
 
-    /** The order of a hash table is no promise, and that of {@code Set.of()} and {@code Map.of()} is another in each process. */
+    /**
+     * The order of a hash table is no promise, and that of {@code Set.of()} and {@code Map.of()} is another in each process. What has
+     * an order that cannot be seen is to be copied to what is known to have one.
+     */
     private static boolean isOrdered(Object value) {
         if (value instanceof Set<?> set) {
             return set.size() < 2 || set instanceof SortedSet || set instanceof LinkedHashSet || set instanceof EnumSet;

@@ -55,6 +55,7 @@ record LockedWork<T extends @Nullable Object, X extends Throwable>(
 
     private T run(LockTemplate.Call<T, X> work, HeldLock held) throws X {
         boolean isLeftToTransaction = begin(held);
+        held.beginUse();
         T result;
         try {
             result = work.call();
@@ -64,6 +65,8 @@ record LockedWork<T extends @Nullable Object, X extends Throwable>(
                 endFailed(held, e);
             }
             throw e;
+        } finally {
+            held.endUse();
         }
         if (isLeftToTransaction) {
             held.checkNotLost();

@@ -67,7 +67,14 @@ final class SubscriptionLock {
     }
 
     Mono<Void> release() {
-        return Mono.<Void>fromRunnable(this::releaseOrThrow).subscribeOn(THREADS);
+        return Mono.create(sink -> BlockingThreads.run(() -> {
+            try {
+                releaseOrThrow();
+                sink.success();
+            } catch (RuntimeException | Error e) {
+                sink.error(e);
+            }
+        }));
     }
 
     private void releaseOrThrow() {

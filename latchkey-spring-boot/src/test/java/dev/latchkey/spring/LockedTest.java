@@ -165,6 +165,10 @@ class LockedTest {
         assertThatThrownBy(() -> work.appended(List.of(new Plain()))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> work.keyed(Optional.of(new Plain()))).isInstanceOf(IllegalArgumentException.class);
         assertThat(work.keyed(List.of(2, 1))).isEqualTo("app:[2, 1]");
+        assertThat(work.appended(new Integer[] {2, 1})).isEqualTo("app:one:2,1");
+        assertThat(work.appended(new long[] {2, 1})).isEqualTo("app:one:2,1");
+        assertThatThrownBy(() -> work.appended(new Object[] {new Plain()}))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
@@ -177,7 +181,8 @@ class LockedTest {
         assertThatThrownBy(() -> work.keyed(List.of(Map.of(1, 1, 2, 2)))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> work.keyed(new Date(0)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("a java.util.Date, whose text differs in each time zone: use its toInstant()");
+                .hasMessageContaining(
+                        "a java.util.Date, whose text differs in each time zone: use a type of java.time");
         assertThatThrownBy(() -> work.appended(new Date(0))).isInstanceOf(IllegalArgumentException.class);
         assertThat(work.keyed(new TreeSet<>(Set.of(2, 1)))).isEqualTo("app:[1, 2]");
         assertThat(work.keyed(Set.of(1))).isEqualTo("app:[1]");
@@ -337,17 +342,39 @@ class LockedTest {
         assertThat(released.toCompletableFuture().get()).isNotSameAs(Thread.currentThread());
     }
 
+    /** The work goes on, and must not be taken for done under the lock. */
+    @Test
+    void givenAnotherThreadEndsATransaction_whenTheWorkGoesOn_thenItIsLost() {
+        TransactionSynchronizationManager.setActualTransactionActive(true);
+        TransactionSynchronizationManager.initSynchronization();
+        try {
+            assertThatThrownBy(() -> work.order(7, () -> {
+                        endElsewhere(TransactionSynchronizationManager.getSynchronizations());
+                        assertThatThrownBy(() -> work.order(7, () -> 7)).isInstanceOf(LockLostException.class);
+                        return 7;
+                    }))
+                    .isInstanceOf(LockLostException.class);
+        } finally {
+            TransactionSynchronizationManager.clear();
+        }
+
+        assertThat(work.order(7, () -> holders("app:order:7"))).isEqualTo(1);
+    }
+
+    private static void endElsewhere(List<TransactionSynchronization> all) {
+        CompletableFuture.runAsync(
+                        () -> all.forEach(one -> one.afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK)))
+                .join();
+    }
+
     /** As a transaction manager does whose timeout is over: calls of the first thread then went on without a lock. */
     @Test
-    void givenAnotherThreadEndsATransaction_whenTheKeyIsLockedAgain_thenItIsNotTakenForHeld() throws Exception {
+    void givenAnotherThreadEndsATransaction_whenTheKeyIsLockedAgain_thenItIsNotTakenForHeld() {
         TransactionSynchronizationManager.setActualTransactionActive(true);
         TransactionSynchronizationManager.initSynchronization();
         try {
             assertThat(work.order(7, () -> 7)).isEqualTo(7);
-            List<TransactionSynchronization> all = TransactionSynchronizationManager.getSynchronizations();
-            CompletableFuture.runAsync(() ->
-                            all.forEach(one -> one.afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK)))
-                    .get();
+            endElsewhere(TransactionSynchronizationManager.getSynchronizations());
         } finally {
             TransactionSynchronizationManager.clear();
         }

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -103,12 +104,11 @@ final class ChildCommand {
                 environment.put("LC_ALL", lcAll);
             }
         }
-        Map.copyOf(environment).forEach((name, value) -> {
-            if (name.startsWith(KEPT)) {
-                environment.remove(name);
-                environment.put(name.substring(KEPT.length()), value);
-            }
-        });
+        List<String> kept = environment.keySet().stream()
+                .filter(name -> name.startsWith(KEPT))
+                .toList();
+        kept.forEach(name ->
+                environment.put(name.substring(KEPT.length()), Objects.requireNonNull(environment.remove(name))));
     }
 
     /** Seconds since 1970, for arithmetic in a shell. Rounded down, because too early is safe. */

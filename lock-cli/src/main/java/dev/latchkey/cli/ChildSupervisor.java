@@ -40,6 +40,7 @@ final class ChildSupervisor {
     private final Process child;
     private final ProcessTree tree;
     private final GroupProbe probe;
+    private final long startingAt;
     private final long maxHoldAt;
     private final Map<UnixSignal, Long> passedOnAt = new EnumMap<>(UnixSignal.class);
 
@@ -61,7 +62,8 @@ final class ChildSupervisor {
             Console console,
             Process child,
             ProcessTree tree,
-            GroupProbe probe) {
+            GroupProbe probe,
+            long startingAt) {
         this.name = name;
         this.rules = rules;
         this.inbox = inbox;
@@ -69,8 +71,9 @@ final class ChildSupervisor {
         this.child = child;
         this.tree = tree;
         this.probe = probe;
+        this.startingAt = startingAt;
         this.limit = "within " + DurationText.format(rules.killAfter()) + " (--kill-after)";
-        this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
+        this.maxHoldAt = startingAt + rules.maxHold().toNanos();
     }
 
     /**
@@ -89,6 +92,7 @@ final class ChildSupervisor {
             Threads.startDaemon(
                     "lock-child",
                     () -> started.join().ifPresent(child -> inbox.add(new Event.ChildEnded(waitFor(child)))));
+            long startingAt = System.nanoTime();
             Process child = start.get();
             ProcessTree tree = new ProcessTree(child.toHandle());
             boolean isWatched = false;
@@ -96,7 +100,8 @@ final class ChildSupervisor {
                 started.complete(Optional.of(child));
                 String name = lock.key().resource();
                 requireHeld(lock, name);
-                OptionalInt exitCode = new ChildSupervisor(name, rules, inbox, console, child, tree, probe).loop();
+                OptionalInt exitCode =
+                        new ChildSupervisor(name, rules, inbox, console, child, tree, probe, startingAt).loop();
                 isWatched = true;
                 return exitCode;
             } finally {
@@ -191,12 +196,14 @@ final class ChildSupervisor {
             firstTerm = signalled.nanoTime();
         }
         // Asked in any case, because a signal that is not passed on may have ended the probe as well.
-        boolean groupHasIt = probe.hasGot(signalled);
+        boolean probeHasIt = probe.hasGot(signalled);
+        // The probe is there before the child.
+        boolean groupHasIt = probeHasIt && signalled.nanoTime() - startingAt >= 0;
         if (passedOnAt.containsKey(signal) && signalled.nanoTime() - passedOnAt.get(signal) <= 0) {
             // As timeout(1) sends it, to this process and then to the group: it came before the first was passed on.
             return;
         }
-        passedOnAt.put(signal, System.nanoTime());
+        passedOnAt.put(signal, System.nanoTime() + (groupHasIt ? Inbox.SAME_TERM_NANOS : 0));
         // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
             tree.rememberGlimpsed();

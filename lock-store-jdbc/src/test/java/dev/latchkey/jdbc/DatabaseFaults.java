@@ -360,7 +360,7 @@ interface DatabaseFaults {
             List<BackgroundCall<Integer>> calls = stress.start();
             // One that lasts until it has met a call: those that follow are brief, and each may miss them.
             proxy.refuse();
-            Awaitility.await().atMost(LIMIT).until(() -> stress.failures() > 0);
+            Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(1)).until(() -> stress.failures() > 0);
             proxy.heal();
             Random random = new Random(seed);
             while (calls.stream().anyMatch(call -> !call.isDone())) {

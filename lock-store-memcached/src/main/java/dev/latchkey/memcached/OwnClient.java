@@ -2,6 +2,7 @@ package dev.latchkey.memcached;
 
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -92,9 +93,19 @@ final class OwnClient implements ClientAccess {
                     Failure.NOT_SENT);
         }
         resolvedNanos = System.nanoTime();
-        return known != null && known.address().equals(address) && !silence.isLong()
-                ? known.client()
-                : opened(known, address);
+        if (known != null && known.address().equals(address) && !silence.isLong()) {
+            return known.client();
+        }
+        try {
+            return opened(known, address);
+        } catch (UncheckedIOException e) {
+            // No file is to be had: the one that there is goes on, and for a while no other is tried.
+            silence.end();
+            if (known != null) {
+                return known.client();
+            }
+            throw new LockStorageException(resource, "could not open a client of Memcached", e, Failure.NOT_SENT);
+        }
     }
 
     private MemcachedClient opened(@Nullable Open former, InetAddress address) {

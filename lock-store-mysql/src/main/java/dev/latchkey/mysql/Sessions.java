@@ -272,9 +272,12 @@ final class Sessions {
         open.removeIf(Session::isEnded);
     }
 
-    /** Those that have ended and carry nothing: whoever is never granted anything has no watch, which forgets the others. */
+    /**
+     * Those that have ended and carry nothing: whoever is never granted anything has no watch, which forgets the others. One that
+     * waits is told by the watch.
+     */
     private void forgetUnwatched() {
-        open.removeIf(session -> session.isEnded() && session.holds().isEmpty());
+        open.removeIf(session -> session.isEnded() && session.holds().isEmpty() && session.awaited() == null);
     }
 
     boolean isClosed() {

@@ -117,10 +117,7 @@ record ConnectionSettings(
             source.setConnectTimeout(SECONDS_TO_CONNECT);
         }
         if (!PGProperty.LOGIN_TIMEOUT.isPresent(named)) {
-            // It is for all hosts together, and each that is silent takes the time to connect from it.
-            long seconds =
-                    (long) source.getServerNames().length * Math.max(SECONDS_TO_CONNECT, source.getConnectTimeout());
-            source.setLoginTimeout((int) Math.min(Integer.MAX_VALUE, seconds));
+            source.setLoginTimeout(Math.max(SECONDS_TO_CONNECT, source.getConnectTimeout()));
         }
         if (!PGProperty.CANCEL_SIGNAL_TIMEOUT.isPresent(named)) {
             source.setCancelSignalTimeout(SECONDS_TO_CANCEL);

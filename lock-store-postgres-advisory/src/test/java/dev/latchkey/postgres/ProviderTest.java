@@ -43,13 +43,9 @@ class ProviderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "db1/orders, 10, 10",
-        "'db1,db2,db3/orders', 10, 30",
-        "'db1,db2/orders?connectTimeout=40', 40, 80",
-        "'db1,db2/orders?connectTimeout=2000000000', 2000000000, 2147483647"
-    })
-    void givenHosts_whenRead_thenThereIsTimeToTryEachOfThem(String rest, int toConnect, int toLogIn) throws Exception {
+    @CsvSource({"db1/orders, 10, 10", "db1/orders?connectTimeout=40, 40, 40", "db1/orders?connectTimeout=3, 3, 10"})
+    void givenATimeToConnect_whenRead_thenThereIsAsMuchToLogIn(String rest, int toConnect, int toLogIn)
+            throws Exception {
         PGSimpleDataSource source =
                 ConnectionSettings.parse("postgresql+advisory://" + rest).source();
 

@@ -12,16 +12,11 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
@@ -202,36 +197,6 @@ class SourcesIT {
                             LockStorageException.class,
                             refused -> assertThat(refused.failure()).isEqualTo(Failure.NOT_SENT));
         }
-    }
-
-    /** As long as it takes to give the first one up, no more was left to ask the second. */
-    @Test
-    void givenTheFirstHostIsSilent_whenAcquired_thenHeldOnTheSecond() throws Exception {
-        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            List<SocketChannel> queue = filled(silent);
-            String first = "@127.0.0.1:" + silent.getLocalPort() + ",";
-            try (PostgresAdvisoryStore store = Stores.open(server.dsn().replace("@", first))) {
-                assertThat(new LockFactory(store).createLock("report").tryAcquire())
-                        .isTrue();
-            }
-            for (SocketChannel one : queue) {
-                one.close();
-            }
-        }
-    }
-
-    /** Connects until the system does not answer any more, as nobody accepts. */
-    private static List<SocketChannel> filled(ServerSocket silent) throws Exception {
-        List<SocketChannel> queue = new ArrayList<>();
-        boolean answers = true;
-        while (answers) {
-            SocketChannel one = SocketChannel.open();
-            queue.add(one);
-            one.configureBlocking(false);
-            boolean unused = one.connect(silent.getLocalSocketAddress());
-            answers = one.finishConnect();
-        }
-        return queue;
     }
 
     /** B21. */

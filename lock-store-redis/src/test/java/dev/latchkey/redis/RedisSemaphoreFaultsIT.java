@@ -128,7 +128,10 @@ class RedisSemaphoreFaultsIT extends BehindAProxy {
             List<BackgroundCall<Integer>> calls = stress.start();
             // One that lasts until it has met a call: those that follow are brief, and each may miss them.
             second.refuse();
-            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> stress.failures() > 0);
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .pollInterval(Duration.ofMillis(1))
+                    .until(() -> stress.failures() > 0);
             second.heal();
             Random random = new Random(SEED);
             while (calls.stream().anyMatch(call -> !call.isDone())) {

@@ -1,7 +1,6 @@
 package dev.latchkey.servers;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +47,7 @@ record LocalPostgres(Launcher.Launched server, Path directory) implements Launch
                         .waitFor();
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("could not remove the shared memory of " + directory, e);
+            // There is no ipcrm here: what stays is small, and a test can do without.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
