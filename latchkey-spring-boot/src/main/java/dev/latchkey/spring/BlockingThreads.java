@@ -5,6 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where locks are waited for and released that no thread of the application works under. As many as wait, and shared with nobody: in a
@@ -18,8 +19,9 @@ final class BlockingThreads {
                     0, Integer.MAX_VALUE, 1, TimeUnit.MINUTES, new SynchronousQueue<>(), BlockingThreads::daemon) {
                 @Override
                 public void execute(Runnable task) {
+                    ClassLoader loader = Thread.currentThread().getContextClassLoader();
                     try {
-                        super.execute(task);
+                        super.execute(() -> runWith(loader, task));
                     } catch (OutOfMemoryError e) {
                         throw new RejectedExecutionException("no thread to be had", e);
                     }
@@ -28,12 +30,22 @@ final class BlockingThreads {
 
     private BlockingThreads() {}
 
-    /** With nothing of the thread that asks, and the classes of the application. */
+    /** It outlives what it does, and has nothing of the thread that asks first. */
     private static Thread daemon(Runnable task) {
         Thread thread = new Thread(null, task, "latchkey-blocking", 0, false);
         thread.setDaemon(true);
-        thread.setContextClassLoader(BlockingThreads.class.getClassLoader());
+        thread.setContextClassLoader(null);
         return thread;
+    }
+
+    /** What is called may look for classes of the application. */
+    private static void runWith(@Nullable ClassLoader loader, Runnable task) {
+        Thread.currentThread().setContextClassLoader(loader);
+        try {
+            task.run();
+        } finally {
+            Thread.currentThread().setContextClassLoader(null);
+        }
     }
 
     /** In this thread if there is none to be had: a release must not be lost. */

@@ -9,6 +9,7 @@ import dev.latchkey.LossReason;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +26,7 @@ final class HeldLock {
     private final LossRecord loss;
     private final CommitCheck commitCheck;
     private volatile boolean isReleased;
-    private volatile boolean isInUse;
+    private final AtomicInteger uses = new AtomicInteger();
 
     HeldLock(Acquirer acquirer, Lock lock, String resource, LockMode mode, LossRecord loss, CommitCheck commitCheck) {
         this.acquirer = acquirer;
@@ -63,16 +64,16 @@ final class HeldLock {
 
     /** Work runs under it. */
     void beginUse() {
-        isInUse = true;
+        uses.incrementAndGet();
     }
 
     void endUse() {
-        isInUse = false;
+        uses.decrementAndGet();
     }
 
     /** Whether it was released, perhaps by another thread, and nothing runs under it any more. */
     boolean isOver() {
-        return isReleased && !isInUse;
+        return isReleased && uses.get() == 0;
     }
 
     /** Without asking the store. */

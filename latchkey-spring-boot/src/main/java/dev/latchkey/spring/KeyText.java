@@ -35,17 +35,21 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
-        if (value instanceof Object[] elements) {
-            // Its elements become the text.
-            Arrays.asList(elements).forEach(this::checkElement);
-        } else if (value != null
-                && target.getType() == String.class
-                && !value.getClass().isArray()) {
-            checkSameEverywhere(value);
+        if (value != null && target.getType() == String.class) {
+            checkAppended(value);
         }
         return value == null || STANDARD.canConvert(source, target)
                 ? STANDARD.convertValue(value, source, target)
                 : text(value);
+    }
+
+    /** Of an array, its elements become the text. */
+    private void checkAppended(Object value) {
+        if (value instanceof Object[] elements) {
+            Arrays.asList(elements).forEach(this::checkElement);
+        } else if (!value.getClass().isArray()) {
+            checkSameEverywhere(value);
+        }
     }
 
     String text(Object value) {

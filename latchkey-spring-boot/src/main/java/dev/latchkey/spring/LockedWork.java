@@ -25,10 +25,19 @@ record LockedWork<T extends @Nullable Object, X extends Throwable>(
         HeldLock outer = HeldLocks.find(acquirer, resource);
         if (outer != null) {
             checkCovered(outer);
-            return work.call();
+            return runNested(work, outer);
         }
         HeldLock held = acquire(Acquirer.OnLoss.INTERRUPTS);
         return held == null ? skipped.get() : run(work, held);
+    }
+
+    private T runNested(LockTemplate.Call<T, X> work, HeldLock outer) throws X {
+        outer.beginUse();
+        try {
+            return work.call();
+        } finally {
+            outer.endUse();
+        }
     }
 
     private void checkCovered(HeldLock outer) {

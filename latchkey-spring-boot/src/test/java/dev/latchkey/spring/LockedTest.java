@@ -166,6 +166,7 @@ class LockedTest {
         assertThatThrownBy(() -> work.keyed(Optional.of(new Plain()))).isInstanceOf(IllegalArgumentException.class);
         assertThat(work.keyed(List.of(2, 1))).isEqualTo("app:[2, 1]");
         assertThat(work.appended(new Integer[] {2, 1})).isEqualTo("app:one:2,1");
+        assertThat(work.counted(new Plain[] {new Plain()})).isEqualTo("app:count:1");
         assertThat(work.appended(new long[] {2, 1})).isEqualTo("app:one:2,1");
         assertThatThrownBy(() -> work.appended(new Object[] {new Plain()}))
                 .isInstanceOf(IllegalArgumentException.class);
@@ -361,6 +362,25 @@ class LockedTest {
         assertThat(work.order(7, () -> holders("app:order:7"))).isEqualTo(1);
     }
 
+    @Test
+    void givenAnotherThreadEndsATransaction_whenALaterCallInItGoesOn_thenItsLockIsLost() {
+        TransactionSynchronizationManager.setActualTransactionActive(true);
+        TransactionSynchronizationManager.initSynchronization();
+        try {
+            assertThat(work.order(7, () -> 7)).isEqualTo(7);
+            assertThat(work.order(7, () -> {
+                        endElsewhere(TransactionSynchronizationManager.getSynchronizations());
+                        assertThatThrownBy(() -> work.order(7, () -> 7)).isInstanceOf(LockLostException.class);
+                        return 8;
+                    }))
+                    .isEqualTo(8);
+        } finally {
+            TransactionSynchronizationManager.clear();
+        }
+
+        assertThat(work.order(7, () -> holders("app:order:7"))).isEqualTo(1);
+    }
+
     private static void endElsewhere(List<TransactionSynchronization> all) {
         CompletableFuture.runAsync(
                         () -> all.forEach(one -> one.afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK)))
@@ -533,6 +553,16 @@ class LockedTest {
         String appended(Object one) {
             assertThat(one).isNotNull();
             return CurrentLock.get().resource();
+        }
+
+        @Locked("'count:' + #root.target.count(#items)")
+        String counted(Object[] items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public int count(Object[] items) {
+            return items.length;
         }
 
         @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)

@@ -203,7 +203,8 @@ final class ChildSupervisor {
             // As timeout(1) sends it, to this process and then to the group: it came before the first was passed on.
             return;
         }
-        passedOnAt.put(signal, System.nanoTime() + (groupHasIt ? Inbox.SAME_TERM_NANOS : 0));
+        long sameUntil = signalled.nanoTime() + (groupHasIt ? Inbox.SAME_TERM_NANOS : 0);
+        passedOnAt.put(signal, Math.max(sameUntil, System.nanoTime()));
         // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
             tree.rememberGlimpsed();
