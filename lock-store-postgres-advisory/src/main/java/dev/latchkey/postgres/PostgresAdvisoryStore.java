@@ -85,10 +85,13 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.interruptible(() -> rooms.waitIn(resource, room -> {
+            Response response = watched(threads.interruptible(() -> rooms.waitIn(resource, room -> {
                 watch.needed();
                 return room.waitAndSave(request, endNanos, withdrawn);
             })));
+            // Perhaps granted because the store is being closed, and with it the session of whoever held it here.
+            checkOpen(resource);
+            return response;
         } catch (SQLException e) {
             throw failed(resource, e);
         }
