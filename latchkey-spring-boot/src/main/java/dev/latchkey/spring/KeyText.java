@@ -35,7 +35,7 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
-        if (value != null && target.getType() == String.class) {
+        if (value != null && (target.getType() == String.class || target.getType() == String[].class)) {
             checkAppended(value);
         }
         return value == null || STANDARD.canConvert(source, target)

@@ -167,6 +167,9 @@ class LockedTest {
         assertThat(work.keyed(List.of(2, 1))).isEqualTo("app:[2, 1]");
         assertThat(work.appended(new Integer[] {2, 1})).isEqualTo("app:one:2,1");
         assertThat(work.counted(new Plain[] {new Plain()})).isEqualTo("app:count:1");
+        assertThat(work.joined(new Integer[] {2, 1})).isEqualTo("app:joined:2+1");
+        assertThatThrownBy(() -> work.joined(new Named[] {new Named("a")}))
+                .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThat(work.appended(new long[] {2, 1})).isEqualTo("app:one:2,1");
         assertThatThrownBy(() -> work.appended(new Object[] {new Plain()}))
                 .isInstanceOf(IllegalArgumentException.class);
@@ -480,6 +483,13 @@ class LockedTest {
 
     static class Plain {}
 
+    /** Spring makes texts of it, because it can be made of one. */
+    static class Named {
+        public Named(String name) {
+            assertThat(name).isNotNull();
+        }
+    }
+
     static class Tenants {
         public String current() {
             return "tenant-1";
@@ -563,6 +573,16 @@ class LockedTest {
 
         public int count(Object[] items) {
             return items.length;
+        }
+
+        @Locked("'joined:' + #root.target.join(#items)")
+        String joined(Object[] items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String join(String... texts) {
+            return String.join("+", texts);
         }
 
         @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)

@@ -69,7 +69,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.uninterrupted(() -> entries.in(resource, entry -> entry.save(request))));
+            return watched(resource, threads.uninterrupted(() -> entries.in(resource, entry -> entry.save(request))));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
@@ -85,17 +85,21 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.interruptible(() -> entries.waitIn(resource, entry -> {
-                watch.needed();
-                return entry.waitAndSave(request, endNanos, withdrawn);
-            })));
+            return watched(
+                    resource,
+                    threads.interruptible(() -> entries.waitIn(resource, entry -> {
+                        watch.needed();
+                        return entry.waitAndSave(request, endNanos, withdrawn);
+                    })));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
     }
 
-    private Response watched(Response response) {
+    private Response watched(String resource, Response response) {
         if (response instanceof Response.Granted) {
+            // Perhaps because the store is being closed, and with it the session of whoever held it here.
+            checkOpen(resource);
             watch.needed();
         }
         return response;

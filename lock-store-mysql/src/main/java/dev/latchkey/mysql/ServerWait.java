@@ -187,8 +187,6 @@ final class ServerWait implements Runnable {
                 }
                 granted = session.awaitLock(name, SLICE_SECONDS);
             }
-            // Perhaps granted because the store is being closed, and with it the session of whoever held it here.
-            sessions.checkOpen();
         } catch (SQLException e) {
             failure = e;
         } catch (RuntimeException | Error e) {

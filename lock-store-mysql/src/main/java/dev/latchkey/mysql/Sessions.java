@@ -161,7 +161,7 @@ final class Sessions {
         }
     }
 
-    void checkOpen() throws SQLException {
+    private void checkOpen() throws SQLException {
         if (closed) {
             throw new SQLException("the store was closed", "08003");
         }

@@ -69,7 +69,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.uninterrupted(() -> rooms.in(resource, room -> room.save(request))));
+            return watched(resource, threads.uninterrupted(() -> rooms.in(resource, room -> room.save(request))));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
@@ -85,20 +85,21 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            Response response = watched(threads.interruptible(() -> rooms.waitIn(resource, room -> {
-                watch.needed();
-                return room.waitAndSave(request, endNanos, withdrawn);
-            })));
-            // Perhaps granted because the store is being closed, and with it the session of whoever held it here.
-            checkOpen(resource);
-            return response;
+            return watched(
+                    resource,
+                    threads.interruptible(() -> rooms.waitIn(resource, room -> {
+                        watch.needed();
+                        return room.waitAndSave(request, endNanos, withdrawn);
+                    })));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
     }
 
-    private Response watched(Response response) {
+    private Response watched(String resource, Response response) {
         if (response instanceof Response.Granted) {
+            // Perhaps because the store is being closed, and with it the session of whoever held it here.
+            checkOpen(resource);
             watch.needed();
         }
         return response;
