@@ -129,7 +129,7 @@ class SilenceIT {
         held("report");
         Lock waiter = locks.createLock("report");
         // It must not be over before the silence.
-        Duration moment = TimeLimits.scaled(Duration.ofSeconds(3));
+        Duration moment = TimeLimits.scaled(Duration.ofSeconds(8));
         BackgroundCall<Boolean> waiting = waitingInTheServer(() -> waiter.tryAcquire(moment));
 
         proxy.silence();

@@ -120,16 +120,17 @@ class SilenceIT {
 
     /** B28: cancellations reach nobody, as those of a dead host; the lock is neither granted nor refused. */
     @Test
-    void givenAWaitForAMoment_whenTheNetworkGoesSilent_thenItEndsAndIsNoConflict() {
+    void givenAWaitForAMoment_whenTheNetworkGoesSilent_thenItEndsAndIsNoConflict() throws Exception {
         Lock holder = others.createLock("report");
         assertThat(holder.tryAcquire()).isTrue();
         Lock waiter = locks.createLock("report");
         // It must not be over before the silence.
-        Duration moment = TimeLimits.scaled(Duration.ofSeconds(3));
+        Duration moment = TimeLimits.scaled(Duration.ofSeconds(8));
         BackgroundCall<Boolean> waiting = waitingInTheServer(() -> waiter.tryAcquire(moment));
 
         proxy.silence();
 
+        assertThat(Raw.waiting(server)).isPositive();
         Awaitility.await().atMost(TimeLimits.LIMIT).until(waiting::isDone);
         assertThatThrownBy(waiting::result).isInstanceOf(LockStorageException.class);
     }
