@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A {@link LockFactory} creates Locks. {@link LockFactory#close()} and a normal exit of the JVM release the hold,
  * unless the Lock was created without auto-release. A Lock that is garbage-collected while it holds something is not
- * released: the hold stays, it is still renewed if the factory renews it, and a warning names the place where the Lock
- * was created.
+ * released. A hold that the factory renews is renewed further, and a hold without a lease stays; in both cases a warning
+ * names the place where the Lock was created. A lease that nobody renews ends with its TTL, without a warning.
  *
  * <p>A hold that ends without a release is lost. It counts as lost when its lease is over on this side, whether or not
  * somebody else has acquired the lock. A loss is reported as follows:
@@ -73,7 +73,9 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock exclusively if that is possible now. Never waits for another holder.
+     * Acquires the lock exclusively if that is possible now. Does not wait for another holder, with one exception: if the
+     * lock is only kept for a {@linkplain LockBuilder#sticky sticky} Lock elsewhere, the call waits at most 50 ms for that
+     * process to give it up.
      *
      * <p>If this Lock holds it exclusively already, the TTL starts again and the fencing token stays the same. If this
      * Lock holds it shared, the hold is promoted if it is the only one; otherwise it stays shared. The call works with
@@ -103,7 +105,7 @@ public final class Lock implements AutoCloseable {
      * {@link #acquire(Duration)} waits in the same way and reports the case with
      * {@link LockConflictedException#reason()}.
      *
-     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquire()} does
      * @return true if the lock is held exclusively now
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
      *     stays, and nothing else is held
@@ -125,8 +127,8 @@ public final class Lock implements AutoCloseable {
      * Acquires the lock exclusively, and waits without a limit.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
-     *     wait; or if another reader already waits for promotion, so that this wait would be a deadlock
+     * @throws LockConflictedException if another thread closed or released this Lock, transferred its key, or closed its
+     *     factory, during the wait; or if another reader already waits for promotion, so that this wait would be a deadlock
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
      *     stays, and nothing else is held
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
@@ -147,8 +149,8 @@ public final class Lock implements AutoCloseable {
      * end the wait.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
-     *     wait; or if another reader already waits for promotion, so that this wait would be a deadlock
+     * @throws LockConflictedException if another thread closed or released this Lock, transferred its key, or closed its
+     *     factory, during the wait; or if another reader already waits for promotion, so that this wait would be a deadlock
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
@@ -164,7 +166,7 @@ public final class Lock implements AutoCloseable {
     /**
      * Acquires the lock exclusively, and waits up to {@code maxWait} while other keys hold it.
      *
-     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquire()} does
      * @return this, for try-with-resources
      * @throws LockConflictedException if the lock was not acquired within {@code maxWait}; if another thread closed or
      *     released this Lock, or closed its factory, during the wait; or if another reader already waits for promotion,
@@ -192,7 +194,7 @@ public final class Lock implements AutoCloseable {
      * of the factory, where dependent actions may wait. Two acquires of one Lock come one after the other. A
      * {@link #release()} ends the wait if it has begun, which may be after this returns: to cancel ends it always.
      *
-     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquire()} does
      * @return completes with this, once the lock is held exclusively; or exceptionally, with what
      *     {@link #acquire(Duration)} throws
      * @throws IllegalArgumentException if {@code maxWait} is negative
@@ -214,7 +216,8 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock shared with other readers if that is possible now. Never waits for another holder.
+     * Acquires the lock shared with other readers if that is possible now. Does not wait for another holder, except as
+     * {@link #tryAcquire()} does.
      *
      * <p>If this Lock holds it exclusively, the hold is demoted without a gap. If this Lock holds it shared already, the
      * TTL starts again. On a store without shared locks, the exclusive lock is acquired. The call works with the thread's
@@ -238,7 +241,8 @@ public final class Lock implements AutoCloseable {
      * Acquires the lock shared with other readers, and waits up to {@code maxWait} while another key holds it
      * exclusively.
      *
-     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquireShared()}
+     *     does
      * @return true if the lock is held now; false before {@code maxWait} is over only if the Lock was closed or released,
      *     or the factory was closed, during the wait
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
@@ -260,8 +264,8 @@ public final class Lock implements AutoCloseable {
      * Acquires the lock shared with other readers, and waits without a limit.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
-     *     wait
+     * @throws LockConflictedException if another thread closed or released this Lock, transferred its key, or closed its
+     *     factory, during the wait
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
      *     stays, and nothing else is held
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
@@ -281,8 +285,8 @@ public final class Lock implements AutoCloseable {
      * {@link LockFactory#close()} end the wait.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
-     *     wait
+     * @throws LockConflictedException if another thread closed or released this Lock, transferred its key, or closed its
+     *     factory, during the wait
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
@@ -298,7 +302,8 @@ public final class Lock implements AutoCloseable {
      * Acquires the lock shared with other readers, and waits up to {@code maxWait} while another key holds it
      * exclusively.
      *
-     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquireShared()}
+     *     does
      * @return this, for try-with-resources
      * @throws LockConflictedException if the lock was not acquired within {@code maxWait}, or if another thread closed or
      *     released this Lock, or closed its factory, during the wait. {@link LockConflictedException#reason()} says which
@@ -511,7 +516,8 @@ public final class Lock implements AutoCloseable {
      * Transfers ownership to whoever receives the returned key. This Lock holds nothing afterwards, and does not refresh
      * or release the hold.
      *
-     * <p>The call waits for a request of this Lock that is in flight, for as long as the store may take to answer.
+     * <p>The call ends the wait of another thread with this Lock, also if nothing is held. It waits for a request of this
+     * Lock that is in flight, for as long as the store may take to answer.
      *
      * @return the key with the hold; keep it secret
      * @throws UnsupportedOperationException if this is a Lock of {@linkplain LockFactory#all several resources}

@@ -194,7 +194,8 @@ public final class LockBuilder {
      * Creates a Lock. Each call creates a separate owner, except for a key that was received from elsewhere.
      *
      * @return a Lock that holds nothing yet
-     * @throws IllegalArgumentException if the durations contradict each other
+     * @throws IllegalArgumentException if the resource is too long or not valid Unicode, or if the durations contradict each
+     *     other
      * @throws UnsupportedOperationException if a minimum hold time is set and the store has no {@link Capability#LEASES}; if
      *     the Lock is to be sticky and the store has no {@link Capability#STICKY}, or the Lock is one of several resources, of a
      *     semaphore, or for a key that was received from elsewhere

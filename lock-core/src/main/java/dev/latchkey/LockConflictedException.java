@@ -15,7 +15,7 @@ public final class LockConflictedException extends LockException {
          * attempt before that is refused at once.
          */
         PROMOTION_REFUSED,
-        /** Another thread closed or released this Lock, or closed its factory, during the wait. */
+        /** Another thread closed or released this Lock, transferred its key, or closed its factory, during the wait. */
         CLOSED_WHILE_WAITING,
         /**
          * Another thread used this Lock for the whole time that the caller was ready to wait; the store was not asked.

@@ -196,7 +196,8 @@ public final class LockFactory implements AutoCloseable {
      *
      * @param resource the name of what the lock protects: any text, including the empty one, of at most
      *     {@link Key#MAX_RESOURCE_BYTES} bytes in UTF-8
-     * @return a builder of Locks, each of which is a separate owner
+     * @return a builder of Locks, each of which is a separate owner; {@link LockBuilder#create()} refuses a name that is too
+     *     long or not valid Unicode
      */
     public LockBuilder lock(String resource) {
         return new LockBuilder(context, Objects.requireNonNull(resource, "resource"));
@@ -268,7 +269,8 @@ public final class LockFactory implements AutoCloseable {
      * @param name the name of the semaphore
      * @param permits how many permits there are
      * @param count how many of them each Lock acquires
-     * @return a builder of Locks, each of which is a separate owner
+     * @return a builder of Locks, each of which is a separate owner; {@link LockBuilder#create()} refuses a name that is too
+     *     long or not valid Unicode
      * @throws IllegalArgumentException if a number is out of range
      * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
      */
@@ -300,7 +302,9 @@ public final class LockFactory implements AutoCloseable {
      * whether its database has {@link Capability#STICKY}.
      *
      * @param capability the capability
-     * @return whether calls that need the capability work; the same at each call
+     * @return whether calls that need the capability work; the same at each call, except {@link Capability#STICKY} of a JDBC
+     *     store: it is true while the database cannot be reached, and if that then proves unable to recall holds, an acquire of
+     *     a sticky Lock throws an {@link UnsupportedOperationException}
      */
     public boolean supports(Capability capability) {
         return switch (capability) {
@@ -436,8 +440,9 @@ public final class LockFactory implements AutoCloseable {
         }
 
         /**
-         * Sets the name under which other processes see who holds or waits for a lock. The default is the process and its
-         * host, such as {@code host/4711}.
+         * Sets the name under which other processes see who holds or waits for a lock, on stores that keep it: in memory,
+         * Redis, SQL tables, etcd and DynamoDB. Other stores show the process or the session instead. The default is the
+         * process and its host, such as {@code host/4711}.
          *
          * @param name not blank, at most {@link Request#MAX_OWNER_BYTES} bytes in UTF-8, without control characters
          * @return this

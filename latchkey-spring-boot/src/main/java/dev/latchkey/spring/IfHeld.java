@@ -12,6 +12,9 @@ public enum IfHeld {
      * {@link java.util.Optional}, a stage that is completed with null, or an empty {@code Mono} or {@code Flux}.
      */
     SKIP,
-    /** Fails at once with {@link dev.latchkey.LockConflictedException}. */
+    /**
+     * Fails with {@link dev.latchkey.LockConflictedException}: at once, or after the {@linkplain Locked#maxWait max wait}
+     * if one is set.
+     */
     FAIL
 }

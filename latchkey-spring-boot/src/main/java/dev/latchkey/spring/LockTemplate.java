@@ -78,7 +78,9 @@ public final class LockTemplate {
      * @throws IllegalStateException if the result may go on after the release, such as a {@code CompletableFuture} that is
      *     not done, or if this thread holds the lock in shared mode
      * @throws dev.latchkey.LockLostException if the lock was lost before the work had ended
-     * @throws dev.latchkey.LockStorageException if the store failed; the work was not started
+     * @throws dev.latchkey.LockStorageException if the store failed: before the work, or when it was asked before a commit,
+     *     which is then rolled back; the work may have run in part
+     * @throws IllegalArgumentException if the key is empty
      */
     public <T extends @Nullable Object, X extends Throwable> T call(String key, Call<T, X> work) throws X {
         LockedWork<T, X> locked = new LockedWork<>(acquirer, resource(key), settings);

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
             "Exit codes:",
             "  0           listed, even if nothing is held",
             "  64, 69, 70  as for lock run; 64 also if the store cannot list: memory, Redis, etcd,",
-            "              DynamoDB, MongoDB and SQL can",
+            "              ZooKeeper, DynamoDB, MongoDB and SQL can",
             "  77          the store refuses the password, the user or the permission",
             "  74          the list could not be written to stdout",
         })

@@ -18,7 +18,7 @@ public final class AcquireCall {
         CONFLICTED,
         /** Another reader waits for promotion. */
         REFUSED,
-        /** Another thread closed or released the Lock, or closed its factory. */
+        /** Another thread closed or released the Lock, transferred its key, or closed its factory. */
         WITHDRAWN,
         /** Another thread used the Lock, and the store was not asked. */
         BUSY,

@@ -52,6 +52,7 @@ public final class Semaphore {
      *
      * @return the permit; empty if none is free, or others wait
      * @throws dev.latchkey.LockStorageException if the store failed or did not answer; nothing is held then
+     * @throws IllegalStateException if the factory was closed
      */
     public Optional<Permit> tryAcquire() {
         return tryAcquire(1);
@@ -64,6 +65,7 @@ public final class Semaphore {
      * @return the permits; empty if not all of them are free, or others wait
      * @throws IllegalArgumentException if {@code count} is out of range
      * @throws dev.latchkey.LockStorageException if the store failed or did not answer; nothing is held then
+     * @throws IllegalStateException if the factory was closed
      */
     public Optional<Permit> tryAcquire(int count) {
         Lock lock = lock(count);
@@ -75,10 +77,11 @@ public final class Semaphore {
      *
      * @param count how many: from 1 to {@link #permits()}
      * @param maxWait how long to wait at most; zero tries once
-     * @return the permits; empty if they were not free in time
+     * @return the permits; empty if they were not free in time, or if the factory was closed during the wait
      * @throws IllegalArgumentException if {@code count} is out of range, or {@code maxWait} is negative
      * @throws InterruptedException if the thread was interrupted before or during the wait; nothing is held then
      * @throws dev.latchkey.LockStorageException if the store failed or did not answer; nothing is held then
+     * @throws IllegalStateException if the factory was closed
      */
     public Optional<Permit> tryAcquire(int count, Duration maxWait) throws InterruptedException {
         Lock lock = lock(count);
@@ -92,6 +95,7 @@ public final class Semaphore {
      * @throws InterruptedException if the thread was interrupted before or during the wait; nothing is held then
      * @throws LockConflictedException if the factory was closed during the wait
      * @throws dev.latchkey.LockStorageException if the store failed or did not answer; nothing is held then
+     * @throws IllegalStateException if the factory was closed
      */
     public Permit acquire() throws InterruptedException {
         return acquire(1);
@@ -106,6 +110,7 @@ public final class Semaphore {
      * @throws InterruptedException if the thread was interrupted before or during the wait; nothing is held then
      * @throws LockConflictedException if the factory was closed during the wait
      * @throws dev.latchkey.LockStorageException if the store failed or did not answer; nothing is held then
+     * @throws IllegalStateException if the factory was closed
      */
     public Permit acquire(int count) throws InterruptedException {
         return acquire(count, FOR_EVER);
@@ -121,6 +126,7 @@ public final class Semaphore {
      * @throws InterruptedException if the thread was interrupted before or during the wait; nothing is held then
      * @throws LockConflictedException if the permits were not free in time, or the factory was closed during the wait
      * @throws dev.latchkey.LockStorageException if the store failed or did not answer; nothing is held then
+     * @throws IllegalStateException if the factory was closed
      */
     public Permit acquire(int count, Duration maxWait) throws InterruptedException {
         Lock lock = lock(count);

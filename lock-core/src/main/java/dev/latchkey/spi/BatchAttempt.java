@@ -20,7 +20,7 @@ public sealed interface BatchAttempt {
      * Some resources are held by other keys, or other keys wait for them.
      *
      * @param resources all such resources that the store knows of; at least one
-     * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
+     * @param retryAfter after which time the conflict is expected to end if nobody releases sooner; zero for no hint
      * @param isRecalled whether all that is in the way is as for {@link Response.Conflicted#isRecalled()}
      */
     record Conflicted(Set<String> resources, Duration retryAfter, boolean isRecalled) implements BatchAttempt {
@@ -29,7 +29,7 @@ public sealed interface BatchAttempt {
          * Creates a conflict with ordinary holds.
          *
          * @param resources the resources that are held or waited for by others; at least one
-         * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
+         * @param retryAfter after which time the conflict is expected to end if nobody releases sooner; zero for no hint
          */
         public Conflicted(Set<String> resources, Duration retryAfter) {
             this(resources, retryAfter, false);

@@ -21,8 +21,8 @@ public sealed interface Response {
     /**
      * Another key holds the resource. What this key held before has not changed.
      *
-     * @param retryAfter when the next attempt can succeed at the earliest, for example when the holder's lease ends; zero
-     *     for no hint
+     * @param retryAfter after which time the conflict is expected to end if nobody releases sooner, for example the rest of
+     *     the holder's lease; zero for no hint. It only shortens the pause of a waiter
      * @param isRecalled whether the holder was asked a moment ago to give up a hold that it may only keep: it is worth a short
      *     wait. False for an ordinary hold, and if the holder has had the time to answer
      */
@@ -34,7 +34,7 @@ public sealed interface Response {
         /**
          * Creates a conflict with an ordinary hold.
          *
-         * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
+         * @param retryAfter after which time the conflict is expected to end if nobody releases sooner; zero for no hint
          */
         public Conflicted(Duration retryAfter) {
             this(retryAfter, false);

@@ -50,7 +50,8 @@ import javax.sql.DataSource;
  * {@linkplain Builder#retention retention} time is over.
  *
  * <p>On PostgreSQL, a release notifies waiters. While there are waiters, the store uses one connection to listen. On
- * other databases, waiters poll: one per resource and factory, at most twice a second.
+ * other databases, waiters poll: one per resource and factory, after pauses that grow from 5 ms to between half a second
+ * and a second. A reader that waits for promotion polls for itself.
  *
  * <p>On PostgreSQL, a sticky hold is recalled by a notification. From the first request for one on, the store uses one connection to
  * listen; without it, nothing is kept.

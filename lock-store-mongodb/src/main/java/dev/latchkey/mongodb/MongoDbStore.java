@@ -43,7 +43,8 @@ import org.bson.BsonDocument;
  * tokens, until a {@linkplain Builder#retention retention} time is over.
  *
  * <p>On a replica set or a sharded cluster, one change stream per store notifies waiters of releases. Otherwise waiters
- * poll: one per resource and factory, at most twice a second.
+ * poll: one per resource and factory, after pauses that grow from 5 ms to between half a second and a second. A
+ * reader that waits for promotion polls for itself.
  *
  * <p>State indexes are separate documents in the same collection, which nothing deletes. Many are read by one command,
  * and raised by one.

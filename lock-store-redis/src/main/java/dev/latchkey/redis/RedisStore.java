@@ -47,8 +47,9 @@ import java.util.concurrent.Executor;
  *
  * <p>The server keeps the queue of waiters, in FIFO order, consecutive readers together; a waiting promoter comes first.
  * Releasing hands the lock to the next waiter and notifies it. While it waits, a client only polls every few seconds as a
- * safety net. One connection, opened with the first wait, receives the notifications of all waiters of this store. If
- * notifications are not available, the store polls instead, and warns once.
+ * safety net. One more connection receives all notifications of this store: it is opened with the first wait, once a lock
+ * has been held for 0.4 s, to hear of forced releases, or before the first request for a sticky lock. If notifications are
+ * not available, the store polls instead, and warns once.
  *
  * <p>A sticky hold is recalled by a message to the store that acquired it, for which that subscribes before its first request for
  * one.
