@@ -101,8 +101,8 @@ public final class Lock implements AutoCloseable {
      *
      * <p>The call returns false before {@code maxWait} is over in two cases: at once, if this Lock holds the lock shared
      * and another reader already waits for promotion, so that this one has to be released first; and if the Lock is
-     * closed or released, or the factory is closed, during the wait. Do not retry in a loop without a check:
-     * {@link #acquire(Duration)} waits in the same way and reports the case with
+     * closed or released, its key transferred, or the factory closed, during the wait. Do not retry in a loop without a
+     * check: {@link #acquire(Duration)} waits in the same way and reports the case with
      * {@link LockConflictedException#reason()}.
      *
      * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquire()} does
@@ -169,8 +169,8 @@ public final class Lock implements AutoCloseable {
      * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquire()} does
      * @return this, for try-with-resources
      * @throws LockConflictedException if the lock was not acquired within {@code maxWait}; if another thread closed or
-     *     released this Lock, or closed its factory, during the wait; or if another reader already waits for promotion,
-     *     so that this wait would be a deadlock. {@link LockConflictedException#reason()} says which
+     *     released this Lock, transferred its key, or closed its factory, during the wait; or if another reader already
+     *     waits for promotion, so that this wait would be a deadlock. {@link LockConflictedException#reason()} says which
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
      *     stays, and nothing else is held
      * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing
@@ -244,7 +244,7 @@ public final class Lock implements AutoCloseable {
      * @param maxWait how long to wait at most, on the monotonic clock; zero tries once, as {@link #tryAcquireShared()}
      *     does
      * @return true if the lock is held now; false before {@code maxWait} is over only if the Lock was closed or released,
-     *     or the factory was closed, during the wait
+     *     its key transferred, or the factory closed, during the wait
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
      *     stays, and nothing else is held
      * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing
@@ -306,7 +306,8 @@ public final class Lock implements AutoCloseable {
      *     does
      * @return this, for try-with-resources
      * @throws LockConflictedException if the lock was not acquired within {@code maxWait}, or if another thread closed or
-     *     released this Lock, or closed its factory, during the wait. {@link LockConflictedException#reason()} says which
+     *     released this Lock, transferred its key, or closed its factory, during the wait.
+     *     {@link LockConflictedException#reason()} says which
      * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
      *     stays, and nothing else is held
      * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing

@@ -441,7 +441,8 @@ public final class LockFactory implements AutoCloseable {
 
         /**
          * Sets the name under which other processes see who holds or waits for a lock, on stores that keep it: in memory,
-         * Redis, SQL tables, etcd and DynamoDB. Other stores show the process or the session instead. The default is the
+         * Redis, SQL tables, etcd and DynamoDB, and combined stores of these. Other stores show the process or the session
+         * instead. The default is the
          * process and its host, such as {@code host/4711}.
          *
          * @param name not blank, at most {@link Request#MAX_OWNER_BYTES} bytes in UTF-8, without control characters

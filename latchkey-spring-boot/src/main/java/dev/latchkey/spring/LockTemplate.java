@@ -80,7 +80,7 @@ public final class LockTemplate {
      * @throws dev.latchkey.LockLostException if the lock was lost before the work had ended
      * @throws dev.latchkey.LockStorageException if the store failed: before the work, or when it was asked before a commit,
      *     which is then rolled back; the work may have run in part
-     * @throws IllegalArgumentException if the key is empty
+     * @throws IllegalArgumentException if the key is empty, too long or not valid Unicode
      */
     public <T extends @Nullable Object, X extends Throwable> T call(String key, Call<T, X> work) throws X {
         LockedWork<T, X> locked = new LockedWork<>(acquirer, resource(key), settings);
