@@ -76,6 +76,9 @@ final class JobLock extends AbstractSimpleLock {
             end.cancel(false);
             return Optional.of(new JobLock(longer, locks, lock, extended, timer));
         } catch (LockLostException e) {
+            end.cancel(false);
+            // The store may keep what is over by the clock here, or was refreshed too late. Nobody can unlock it now.
+            endQuietly(lock);
             return Optional.empty();
         } catch (LockStorageException e) {
             throw new LockException(e);

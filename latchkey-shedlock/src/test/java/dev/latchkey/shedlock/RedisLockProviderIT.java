@@ -1,6 +1,7 @@
 package dev.latchkey.shedlock;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 
 /** Keeps leases by the millisecond. */
@@ -8,6 +9,6 @@ class RedisLockProviderIT extends LockProviderContract {
 
     @Override
     LockFactory connect() {
-        return LockFactory.connect(RedisServer.sharedDsn());
+        return LockFactory.connect(PatientDsn.redis(RedisServer.sharedDsn()));
     }
 }

@@ -84,12 +84,15 @@ class RolloutIT {
 
     @Test
     void givenBothWereHeld_whenUnlocked_thenBothAreKeptForTheirLockAtLeastFor() {
-        SimpleLock held = lockForAtLeastAMinute(duringTheRollout(old, locks)).orElseThrow();
+        // Closed, for its thread would stay until the minute is over.
+        try (LatchkeyLockProvider provider = new LatchkeyLockProvider(locks)) {
+            SimpleLock held = lockForAtLeastAMinute(provider.rolloutFrom(old)).orElseThrow();
 
-        held.unlock();
+            held.unlock();
 
-        assertThat(lock(old)).isEmpty();
-        assertThat(lock(newProvider(locks))).isEmpty();
+            assertThat(lock(old)).isEmpty();
+            assertThat(lock(newProvider(locks))).isEmpty();
+        }
     }
 
     /** As where the old database is slow: it was thrown what ShedLock throws at a second unlock, which ends a scheduled job. */
