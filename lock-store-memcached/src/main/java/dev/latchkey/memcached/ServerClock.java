@@ -91,10 +91,13 @@ final class ServerClock {
         return refused.isPresent() && System.nanoTime() - refused.getAsLong() < ASKED_AGAIN_NANOS;
     }
 
-    /** Reads the clock until it shows another second, or has stood still for a while. */
+    /**
+     * Reads the clock until it shows another second, or has stood still for a while. A reading shows that if it was
+     * asked for so late: one that was only had so late may have been taken before.
+     */
     private Reading afterTick(String resource, Reading first) {
         Reading now = first;
-        while (now.isSameSecondAs(first) && now.afterNanos() - first.afterNanos() <= TICK_LIMIT_NANOS) {
+        while (now.isSameSecondAs(first) && now.beforeNanos() - first.afterNanos() <= TICK_LIMIT_NANOS) {
             LockSupport.parkNanos(TICK_PAUSE_NANOS);
             now = readAgain(resource).orElseThrow(() -> silent(resource));
         }
