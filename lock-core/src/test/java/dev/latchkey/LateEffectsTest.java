@@ -107,7 +107,7 @@ class LateEffectsTest {
         Lock lock = new LockBuilder(context, "x")
                 // The alarm may be late, but goes off before the lease is over.
                 .ttl(Duration.ofSeconds(6))
-                .warnBefore(Duration.ofSeconds(3), warnings::add)
+                .warnBefore(Duration.ofSeconds(5), warnings::add)
                 .onLost(losses::add)
                 .create();
         assertThat(lock.tryAcquire()).isTrue();

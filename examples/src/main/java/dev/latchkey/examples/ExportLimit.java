@@ -10,9 +10,9 @@ import java.util.Optional;
  * Exports that run on many hosts, and never on more than two at the same time.
  *
  * <p>{@code ExportLimit DSN HOST}. It exports until it reads a line. What to see: the third one waits, and exports as soon as
- * one of the others is done. If one is killed, its permit is free when its lease ends, after five seconds.
+ * one of the others is done. If one is killed, its permit is free when its lease ends, after 15 seconds.
  *
- * <p>Without Java: {@code lock run --permits 2 --ttl 5s --store DSN exports -- command}.
+ * <p>Without Java: {@code lock run --permits 2 --ttl 15s --store DSN exports -- command}.
  */
 public final class ExportLimit {
 
@@ -27,7 +27,7 @@ public final class ExportLimit {
     public static void main(String[] args) throws Exception {
         try (LockFactory locks = LockFactory.connect(args[0])) {
             Semaphore exports = locks.semaphore("exports", 2)
-                    .ttl(Duration.ofSeconds(5))
+                    .ttl(Duration.ofSeconds(15))
                     .autoRefresh() // An export may take longer than the TTL.
                     .create();
             Optional<Permit> free = exports.tryAcquire();

@@ -77,7 +77,11 @@ class CallPathIT {
             }
         });
 
-        assertDrawn("Redis", open(RedisStore.builder(client).build()));
+        assertDrawn(
+                "Redis",
+                open(RedisStore.builder(client)
+                        .commandTimeout(TimeLimits.scaled(Duration.ofSeconds(3)))
+                        .build()));
     }
 
     @Test

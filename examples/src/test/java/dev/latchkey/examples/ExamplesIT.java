@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.TimeLimits;
@@ -41,7 +42,7 @@ class ExamplesIT {
 
     @Test
     void givenALeader_whenItIsKilledFrozenOrEnded_thenAnotherLeadsWithAGreaterTerm() throws Exception {
-        String dsn = server().dsn();
+        String dsn = redisDsn();
         Program ann = start(Dispatcher.class, dsn, "ann");
         assertThat(ann.line()).isEqualTo("ann stands");
         long first = number(ann.line(), "ann leads, term ");
@@ -62,12 +63,25 @@ class ExamplesIT {
 
         cleo.terminate();
         assertThat(cleo.line()).isEqualTo("cleo leads no more");
-        assertThat(number(bob.line(), "bob leads, term ")).isGreaterThan(third);
+        long last = nextTerm(bob, "bob");
+        while (last > second && last < third) {
+            // On a busy machine, it may have lost its term and won another before it was frozen.
+            last = nextTerm(bob, "bob");
+        }
+        assertThat(last).isGreaterThan(third);
+    }
+
+    private static long nextTerm(Program candidate, String name) throws IOException {
+        String line = candidate.line();
+        while (line.equals(name + " leads no more")) {
+            line = candidate.line();
+        }
+        return number(line, name + " leads, term ");
     }
 
     @Test
     void givenTwoPermits_whenThreeExport_thenTheThirdWaitsForARelease() throws Exception {
-        String dsn = server().dsn();
+        String dsn = redisDsn();
         Program a = start(ExportLimit.class, dsn, "a");
         assertThat(a.line()).isEqualTo("a exports with 1 permit");
         Program b = start(ExportLimit.class, dsn, "b");
@@ -86,7 +100,7 @@ class ExamplesIT {
 
     @Test
     void givenThreeHosts_whenCronStartsTheJobOnAll_thenOneRunsItAndALateOneDoesNot() throws Exception {
-        String dsn = server().dsn();
+        String dsn = redisDsn();
         List<Program> hosts = List.of(
                 start(CronOnce.class, dsn, "a"), start(CronOnce.class, dsn, "b"), start(CronOnce.class, dsn, "c"));
         List<String> said = new ArrayList<>();
@@ -101,7 +115,7 @@ class ExamplesIT {
 
     @Test
     void givenAWriterIsStoppedPastItsLease_whenItWakesAndWrites_thenTheDataRefusesIt() throws Exception {
-        String dsn = server().dsn();
+        String dsn = redisDsn();
         try (PostgresServer database = PostgresServer.start();
                 Connection connection = DriverManager.getConnection(database.jdbcUrl());
                 Statement statement = connection.createStatement()) {
@@ -129,7 +143,7 @@ class ExamplesIT {
     @ValueSource(strings = {"redis", "h2"})
     void givenAJobIsBegun_whenAnotherProcessFinishesIt_thenItWasOneHoldAllTheTime(String store) throws Exception {
         String dsn = store.equals("redis")
-                ? server().dsn()
+                ? redisDsn()
                 : "jdbc:h2:" + directory.resolve("jobs").toAbsolutePath() + ";AUTO_SERVER=TRUE";
         Program begin = start(KeyTransfer.class, dsn, "begin");
         long token = number(begin.line(), "begun with token ");
@@ -147,7 +161,7 @@ class ExamplesIT {
 
     @Test
     void givenNoFile_whenManyReadAtOnce_thenOneMakesItAndAllReadTheSame() throws Exception {
-        String dsn = server().dsn();
+        String dsn = redisDsn();
         Path file = directory.resolve("catalogue.txt");
         List<Program> readers = new ArrayList<>();
         for (String name : List.of("ann", "bob", "cleo", "dan")) {
@@ -215,6 +229,10 @@ class ExamplesIT {
     private static long number(String line, String before) {
         assertThat(line).startsWith(before);
         return Long.parseLong(line.substring(before.length()));
+    }
+
+    private String redisDsn() {
+        return PatientDsn.redis(server().dsn());
     }
 
     private RedisServer server() {

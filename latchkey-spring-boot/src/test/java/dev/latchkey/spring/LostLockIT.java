@@ -11,10 +11,12 @@ import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.postgres.PostgresAdvisoryStore;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.OwnServer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -43,8 +45,8 @@ class LostLockIT {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
-    /** A TTL whose end is waited for, but which does not end before the server is frozen: the interrupt would hit that. */
-    private static final String FREEZABLE = "5s";
+    /** A TTL whose end is waited for. */
+    private static final String WAITED_FOR = "5s";
 
     /** What is done to the lock while the transaction is open. */
     interface Fault {
@@ -140,13 +142,8 @@ class LostLockIT {
     /** The thread is told, and the transaction is not committed though the thread goes on. */
     @Test
     void givenRedis_whenItIsFrozenForLongerThanTheTtl_thenInterruptedAndNotCommitted() {
-        try (ConfigurableApplicationContext app = onRedis(FREEZABLE)) {
-            assertNotCommitted(app, () -> {
-                redis.freeze();
-                assertThatThrownBy(() -> Thread.sleep(Duration.ofMinutes(1).toMillis()))
-                        .isInstanceOf(InterruptedException.class);
-                redis.thaw();
-            });
+        try (ConfigurableApplicationContext app = onRedis(WAITED_FOR)) {
+            assertNotCommitted(app, () -> freezeUntilInterrupted(redis));
         }
     }
 
@@ -210,13 +207,8 @@ class LostLockIT {
 
     @Test
     void givenTheSameDatabase_whenItIsFrozenForLongerThanTheTtl_thenNotCommitted() {
-        try (ConfigurableApplicationContext app = onPostgres(FREEZABLE)) {
-            assertNotCommitted(app, () -> {
-                database.freeze();
-                assertThatThrownBy(() -> Thread.sleep(Duration.ofMinutes(1).toMillis()))
-                        .isInstanceOf(InterruptedException.class);
-                database.thaw();
-            });
+        try (ConfigurableApplicationContext app = onPostgres(WAITED_FOR)) {
+            assertNotCommitted(app, () -> freezeUntilInterrupted(database));
         }
     }
 
@@ -237,6 +229,17 @@ class LostLockIT {
 
         assertThatThrownBy(() -> work.write(fault)).isInstanceOf(LockException.class);
         assertThat(written(app)).isZero();
+    }
+
+    /** Another thread freezes it: the interrupt may come before that is done, and is for the sleep. */
+    private static void freezeUntilInterrupted(OwnServer server) {
+        try {
+            CompletableFuture.runAsync(server::freeze).join();
+            assertThatThrownBy(() -> Thread.sleep(Duration.ofMinutes(1).toMillis()))
+                    .isInstanceOf(InterruptedException.class);
+        } finally {
+            server.thaw();
+        }
     }
 
     private static void assertAcquires(ConfigurableApplicationContext other) {

@@ -201,7 +201,7 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenAllPermitsAreHeld_whenTheirRunnersAreKilled_thenTheNextOneRunsWhenTheLeasesEnd() {
-        List<String> run = List.of("run", "--store", cli.database(), "--permits", "2", "--ttl", Cli.ttl(5), "x");
+        List<String> run = List.of("run", "--store", cli.database(), "--permits", "2", "--ttl", Cli.ttl(7), "x");
         var killed = IntStream.range(0, 2)
                 .mapToObj(i -> cli.start(Cli.command(with(run, "-c", "echo $$ >$T/" + i + "; exec sleep 600")), ""))
                 .toList();

@@ -16,9 +16,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LockRunLossIT extends CliFixture {
 
+    /** Over soon, at the worst before the command runs. */
+    private static final String SHORT = Cli.ttl(3);
+
+    /** Lets a command begin on a busy machine, and say how it takes TERM, before it is over. */
+    private static final String LONG = Cli.ttl(5);
+
     @Test
     void givenLeaseEnds_whenChildEndsWithZeroOnTerm_thenLost() {
-        var run = startLosing("x", "-c", "trap 'echo TERM >>$T/got; exit 0' TERM; while :; do sleep 0.05; done");
+        var run = startLosing(LONG, "x", "-c", "trap 'echo TERM >>$T/got; exit 0' TERM; while :; do sleep 0.05; done");
 
         assertThat(run.exitCode()).isEqualTo(76);
         assertThat(run.err()).contains("lock: lost the lock \"x\" (EXPIRED)");
@@ -27,14 +33,14 @@ class LockRunLossIT extends CliFixture {
 
     @Test
     void givenLeaseEnds_whenOnLostKill_thenKilled() {
-        var run = startLosing("--on-lost=kill", "--kill-after=1h", "x", "-c", "trap '' TERM; sleep 60");
+        var run = startLosing(SHORT, "--on-lost=kill", "--kill-after=1h", "x", "-c", "trap '' TERM; sleep 60");
 
         assertThat(run.exitCode()).isEqualTo(76);
     }
 
     @Test
     void givenLeaseEnds_whenChildIgnoresTerm_thenKilledAfterTheGrace() {
-        var run = startLosing("--kill-after=200ms", "x", "-c", "trap '' TERM; sleep 60");
+        var run = startLosing(LONG, "--kill-after=200ms", "x", "-c", "trap '' TERM; sleep 60");
 
         assertThat(run.exitCode()).isEqualTo(76);
         assertThat(run.err()).contains("--kill-after");
@@ -51,16 +57,15 @@ class LockRunLossIT extends CliFixture {
                 "mkfifo $T/stuck; exec 2<>$T/stuck; dd if=/dev/zero of=$T/stuck oflag=nonblock bs=4096 2>/dev/null;"
                         + " exec \"$@\"",
                 "sh"));
-        command.addAll(Cli.command(losing(option, "x", "-c", ": >$T/ready; trap '' TERM; sleep 600")));
+        command.addAll(Cli.command(losing(SHORT, option, "x", "-c", "trap '' TERM; sleep 600")));
         var run = cli.start(command, "");
-        cli.awaitFile("ready");
 
         assertThat(run.exitCode()).isEqualTo(76);
     }
 
     @Test
     void givenLeaseEnds_whenOnLostWarn_thenChildGoesOnAndStillLost() {
-        var run = startLosing("--on-lost=warn", "x", "-c", Cli.until("go") + "; : >$T/done");
+        var run = startLosing(LONG, "--on-lost=warn", "x", "-c", Cli.until("go") + "; : >$T/done");
         run.awaitErr("lost the lock");
         cli.touch("go");
 
@@ -70,7 +75,7 @@ class LockRunLossIT extends CliFixture {
 
     @Test
     void givenShortLease_whenAutoRefresh_thenHeldAsLongAsTheChildRuns() {
-        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(4), "x", "--", "sleep", Cli.seconds(6));
+        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(6), "x", "--", "sleep", Cli.seconds(8));
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err()).isEmpty();
@@ -99,13 +104,12 @@ class LockRunLossIT extends CliFixture {
         assertThat(run.err()).contains("no longer held");
     }
 
-    private Cli.Running startLosing(String... arguments) {
-        return cli.start(losing(arguments));
+    private Cli.Running startLosing(String ttl, String... arguments) {
+        return cli.start(losing(ttl, arguments));
     }
 
-    private static String[] losing(String... arguments) {
-        List<String> all =
-                new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", Cli.ttl(3), "--no-auto-refresh"));
+    private static String[] losing(String ttl, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", ttl, "--no-auto-refresh"));
         all.addAll(List.of(arguments));
         return all.toArray(String[]::new);
     }

@@ -35,6 +35,16 @@ class LockRunSignalsIT extends CliFixture {
             ? List.of("unshare", "--pid", "--fork", "--mount-proc")
             : List.of("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc");
 
+    /**
+     * Passes a signal on to lock, and then sends it to the whole group. Lock does not wait long for that: no other program goes
+     * before this one, where that is allowed.
+     */
+    private static final List<String> TIMEOUT = List.of(
+            "sh",
+            "-c",
+            "chrt -R -f 1 true 2>/dev/null && exec chrt -R -f 1 timeout 300 \"$@\"; exec timeout 300 \"$@\"",
+            "sh");
+
     @ParameterizedTest
     @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "USR1, 138", "USR2, 140", "TERM, 143"})
     void givenWaiting_whenSignal_thenAbortedAtOnce(String signal, int exitCode) {
@@ -93,12 +103,11 @@ class LockRunSignalsIT extends CliFixture {
     void givenTheProbeWasEndedEarlier_whenTerm_thenChildGetsIt() {
         var run = cli.start("run", "--kill-after=5m", "x", "-c", NOTING);
         cli.awaitFile("ready");
-        await().atMost(Cli.PATIENCE).until(() -> probe(run).isPresent());
-        ProcessHandle probe = probe(run).orElseThrow();
-        Cli.signal("TERM", probe.pid());
-        await().atMost(Cli.PATIENCE).until(() -> !probe.isAlive());
-        // Later than what may be one signal to both, also if lock notes the end late.
-        await().atMost(Cli.PATIENCE).pollDelay(Duration.ofSeconds(5)).until(() -> true);
+        await().atMost(Cli.PATIENCE).until(() -> probe(run).isPresent() && isWatchingProbe(run));
+        Cli.signal("TERM", probe(run).orElseThrow().pid());
+        await().atMost(Cli.PATIENCE).until(() -> !isWatchingProbe(run));
+        // Later, from when lock has noted the end, than what may be one signal to both.
+        await().atMost(Cli.PATIENCE).pollDelay(Duration.ofMillis(2_500)).until(() -> true);
 
         run.signal("TERM");
         await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
@@ -129,6 +138,15 @@ class LockRunSignalsIT extends CliFixture {
 
         assertThat(run.exitCode()).isEqualTo(3);
         assertThat(cli.read("got")).isEqualTo("TERM\n");
+    }
+
+    /** Whether lock has its thread still that notes the end of the probe. */
+    private static boolean isWatchingProbe(Cli.Running run) throws IOException, InterruptedException {
+        String pid = Long.toString(run.process().pid());
+        return new ProcessBuilder("sh", "-c", "grep -qsx lock-probe /proc/$0/task/*/comm", pid)
+                        .start()
+                        .waitFor()
+                == 0;
     }
 
     private static Optional<ProcessHandle> probe(Cli.Running run) {
@@ -209,7 +227,7 @@ class LockRunSignalsIT extends CliFixture {
         String grandchild = "trap 'while kill -0 $PPID; do sleep 0.05; done; exit' TERM; : >$T/ready;"
                 + " while :; do sleep 0.05; done";
         List<String> command = new ArrayList<>(NEW_PIDS);
-        command.addAll(Cli.command("run", "x", "--", "sh", "-c", "sh -c \"$0\" & wait", grandchild));
+        command.addAll(Cli.command("run", "--kill-after=5m", "x", "--", "sh", "-c", "sh -c \"$0\" & wait", grandchild));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
 
@@ -279,7 +297,7 @@ class LockRunSignalsIT extends CliFixture {
     @ValueSource(strings = {"TERM", "INT", "HUP"})
     @EnabledOnOs(OS.LINUX)
     void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce(String signal) {
-        List<String> command = new ArrayList<>(List.of("timeout", "300"));
+        List<String> command = new ArrayList<>(TIMEOUT);
         command.addAll(Cli.command("run", "--verbose", "--kill-after=5m", "x", "-c", NOTING));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
@@ -300,7 +318,7 @@ class LockRunSignalsIT extends CliFixture {
     @EnabledOnOs(OS.LINUX)
     void givenAProcessInAGroupOfItsOwn_whenTheGroupGetsTerm_thenBothGetItOnce() {
         String grandchild = "trap 'echo grandchild >>$T/got; exit' TERM; : >$T/ready; while :; do sleep 0.05; done";
-        List<String> command = new ArrayList<>(List.of("timeout", "300"));
+        List<String> command = new ArrayList<>(TIMEOUT);
         command.addAll(Cli.command(
                 "run",
                 "--kill-after=1h",
@@ -328,7 +346,7 @@ class LockRunSignalsIT extends CliFixture {
         String grandchild = "trap 'echo TERM >>$T/got; " + Cli.until("go") + "; exit' TERM;" + " : >$T/ready; "
                 + Cli.until("never");
         // It is seen once a second: two later it is known.
-        List<String> command = new ArrayList<>(List.of("timeout", "300"));
+        List<String> command = new ArrayList<>(TIMEOUT);
         command.addAll(
                 Cli.command("run", "--kill-after=1h", "x", "--", "sh", "-c", start + " -c \"$0\" & wait", grandchild));
         var run = cli.start(command, "");

@@ -258,7 +258,7 @@ class DocumentLocksIT {
 
     @Test
     void givenRefreshed_whenTheFirstLeaseWouldBeOver_thenStillHeld() {
-        DocumentLocks<Document> seconds = new DocumentLocks<>(posts, TimeLimits.ttl(Duration.ofSeconds(5)));
+        DocumentLocks<Document> seconds = new DocumentLocks<>(posts, TimeLimits.ttl(Duration.ofSeconds(10)));
         try (LockedDocument<Document> held = seconds.find(1, WRITE).orElseThrow()) {
             Duration first = held.remainingLifetime();
             Awaitility.await().until(() -> held.remainingLifetime().compareTo(first.dividedBy(2)) < 0);

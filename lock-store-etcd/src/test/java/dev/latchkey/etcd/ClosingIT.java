@@ -59,6 +59,12 @@ class ClosingIT {
         try (FaultProxy network = FaultProxy.to(answers.address());
                 EtcdStore store = Stores.open("etcd://" + network.address() + "?timeout="
                         + TimeLimits.ttl(Duration.ofSeconds(4)).toMillis())) {
+            // The first request opens the connection, and may take longer than others.
+            Key other = Key.of("other");
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(() -> store.save(Requests.exclusive(other, TTL)) instanceof Response.Granted);
             Key held = Key.of("report");
             assertThat(await(holders, held)).isInstanceOf(Response.Granted.class);
             CompletableFuture<Thread> waiter = new CompletableFuture<>();
@@ -74,8 +80,9 @@ class ClosingIT {
             Awaitility.await().atMost(LIMIT).until(() -> server.watchers() == 1);
             answers.<TxnResponse>change(KVGrpc.getTxnMethod(), answer -> {
                 if (FaultIT.isGrantInLine(answer)) {
-                    network.refuse();
+                    // In this order, so that it is interrupted when it learns that the request was not answered.
                     waiter.join().interrupt();
+                    network.refuse();
                 }
                 return answer;
             });
@@ -83,6 +90,8 @@ class ClosingIT {
             assertThat(holders.delete(held)).isTrue();
 
             assertThat(waiting.result()).as("interrupted").isTrue();
+            // So that the end of the store need not wait for a server.
+            network.heal();
         }
     }
 

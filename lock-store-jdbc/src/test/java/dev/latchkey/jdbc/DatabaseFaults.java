@@ -324,7 +324,9 @@ interface DatabaseFaults {
                 JdbcStore store = Stores.open(database.dsn());
                 LockFactory locks = new LockFactory(store);
                 Connection others = database.connect();
-                Statement transaction = others.createStatement()) {
+                Statement transaction = others.createStatement();
+                Connection beside = database.connect();
+                Statement look = beside.createStatement()) {
             locks.createLock("a").acquire().release();
             locks.createLock("b").acquire().release();
             database.execute("CREATE TABLE weight (x int)");
@@ -333,7 +335,7 @@ interface DatabaseFaults {
             lockRow(transaction, "b");
 
             Task<BatchAttempt> batch = Task.start(() -> store.saveAll(List.of(exclusive("a"), exclusive("b"))));
-            Awaitility.await().atMost(LIMIT).until(() -> isLocked(database, "a"));
+            Awaitility.await().atMost(LIMIT).until(() -> isLocked(look, "a"));
             lockRow(transaction, "a");
             others.commit();
 
@@ -405,10 +407,12 @@ interface DatabaseFaults {
         }
     }
 
-    private static boolean isLocked(FaultyDatabase database, String resource) throws SQLException {
-        return database.count("SELECT count(*) FROM (SELECT version FROM latchkey_lock WHERE resource = '" + resource
-                        + "' FOR UPDATE SKIP LOCKED) AS free")
-                == 0;
+    private static boolean isLocked(Statement look, String resource) throws SQLException {
+        String free = "SELECT count(*) FROM (SELECT version FROM latchkey_lock WHERE resource = '" + resource
+                + "' FOR UPDATE SKIP LOCKED) AS free";
+        try (ResultSet count = look.executeQuery(free)) {
+            return count.next() && count.getLong(1) == 0;
+        }
     }
 
     private static HikariDataSource pool(FaultyDatabase database, int size) {

@@ -32,7 +32,7 @@ class BinaryProtocolIT
 
     @BeforeAll
     static void open() {
-        store = Stores.open(DSN);
+        store = Stores.patient(DSN);
     }
 
     @AfterAll

@@ -275,7 +275,8 @@ class FaultIT {
     void givenAskedWhileTheServerIsFrozen_whenItGoesOn_thenTheHoldLastsAsLongAsItIsBelieved(String mode)
             throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             locks.createLock("warm-up").acquire().release();
             Lock lock = locks.createLock("r", Duration.ofSeconds(15));
             server.freeze();

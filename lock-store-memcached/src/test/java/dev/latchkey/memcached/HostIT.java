@@ -33,6 +33,9 @@ class HostIT {
     /** After that the clock is read again before a write. */
     private static final Duration LONGER_THAN_RIGHT = Duration.ofSeconds(3);
 
+    /** Longer than a call takes, however slow all is. */
+    private static final Duration LONG = Duration.ofMinutes(1);
+
     /** Nobody listens at this address of the machine's own network. */
     private static final String NOBODY = "127.0.0.77";
 
@@ -44,16 +47,17 @@ class HostIT {
         try (MemcachedServer server = MemcachedServer.start()) {
             address = NOBODY;
             try (MemcachedStore store =
-                    store("cache.example", server.address().port(), host -> InetAddress.getByName(address))) {
+                    store(server.address().port(), Duration.ofSeconds(3), host -> InetAddress.getByName(address))) {
                 assertThatThrownBy(() -> store.save(exclusive(Key.of("r"))))
                         .isInstanceOfSatisfying(LockStorageException.class, HostIT::assertNotSent);
 
                 address = server.address().host();
 
+                Key later = Key.of("later");
                 Awaitility.await()
                         .atMost(LIMIT)
                         .ignoreExceptionsInstanceOf(LockStorageException.class)
-                        .untilAsserted(() -> granted(store.save(exclusive(Key.of("later")))));
+                        .untilAsserted(() -> granted(store.save(exclusive(later))));
             }
         }
     }
@@ -61,7 +65,7 @@ class HostIT {
     @Test
     void givenAHostThatIsUnknownAtFirst_whenItIsKnown_thenTheStoreWorks() throws Exception {
         try (MemcachedServer server = MemcachedServer.start()) {
-            try (MemcachedStore store = store("cache.example", server.address().port(), this::resolveIfKnown)) {
+            try (MemcachedStore store = store(server.address().port(), LONG, this::resolveIfKnown)) {
                 assertThatThrownBy(() -> store.save(exclusive(Key.of("r"))))
                         .isInstanceOfSatisfying(LockStorageException.class, HostIT::assertNotSent)
                         .hasMessageContaining("cache.example")
@@ -91,7 +95,8 @@ class HostIT {
     void givenAProxyTakesThePlaceOfTheServer_whenAsked_thenTheStoreGoesOnWithoutItsClock() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 LateProxy proxy = new LateProxy(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address())) {
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock held = locks.createLock("held", Duration.ofMinutes(1)).acquire();
 
             proxy.answerStatistics("STAT version 1.6.18\r\nSTAT proxy_conn_requests 1\r\nEND\r\n");
@@ -144,9 +149,11 @@ class HostIT {
         return InetAddress.getByName(address);
     }
 
-    private static MemcachedStore store(String host, int port, OwnClient.Resolver resolver) {
-        Dsn dsn = new Dsn(host, port, Optional.empty(), Protocol.TEXT);
-        return new MemcachedStore.Builder(new OwnClient(dsn, Duration.ofSeconds(3), resolver)).build();
+    private static MemcachedStore store(int port, Duration timeout, OwnClient.Resolver resolver) {
+        Dsn dsn = new Dsn("cache.example", port, Optional.empty(), Protocol.TEXT);
+        return new MemcachedStore.Builder(new OwnClient(dsn, timeout, resolver))
+                .commandTimeout(timeout)
+                .build();
     }
 
     private static void assertNotSent(LockStorageException failure) {

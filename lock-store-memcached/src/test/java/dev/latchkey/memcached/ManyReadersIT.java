@@ -31,7 +31,8 @@ class ManyReadersIT {
     @Test
     void givenThousandsAreListed_whenAsked_thenTheItemIsReadWhateverTheStack() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             String item = written(5_000);
             assertThat(server.call("set lock:s 0 600 " + item.length(), item)).containsExactly("STORED");
 
@@ -45,7 +46,7 @@ class ManyReadersIT {
     @Test
     void givenAsManyReadersAsMayBe_whenOneMoreComes_thenAConflictUntilOneHasLeft() {
         try (MemcachedServer server = MemcachedServer.start();
-                MemcachedStore store = (MemcachedStore) Stores.open(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address())) {
             Key last = Key.of("s");
             List<Key> readers = IntStream.range(1, ItemState.MOST_READERS)
                     .mapToObj(i -> Key.of("s"))

@@ -54,10 +54,6 @@ final class SlowClockServer implements AutoCloseable {
         return address;
     }
 
-    String dsn() {
-        return "memcached://" + address;
-    }
-
     /** Its clock stands still from now on, for a minute at least. */
     void stopClock() throws IOException {
         set(LONG_AGO);

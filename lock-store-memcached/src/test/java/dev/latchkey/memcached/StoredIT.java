@@ -15,7 +15,9 @@ import dev.latchkey.spi.Response;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import net.spy.memcached.ConnectionFactoryBuilder;
 import net.spy.memcached.MemcachedClient;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,8 @@ class StoredIT {
 
     @Test
     void givenHeld_whenItsItemIsRead_thenItHasTheHolderButNoToken() throws Exception {
-        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+        try (MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock lock = locks.createLock("report").acquire();
 
             List<String> item = server.call("get lock:report");
@@ -56,7 +59,8 @@ class StoredIT {
 
     @Test
     void givenReaders_whenTheirItemIsRead_thenItListsThemWithoutTokens() throws Exception {
-        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+        try (MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock one = locks.createLock("catalogue").acquireShared();
             Lock other = locks.createLock("catalogue").acquireShared();
 
@@ -76,8 +80,22 @@ class StoredIT {
     }
 
     @Test
+    void givenADsnWithAPrefix_whenHeld_thenTheItemIsNamedByIt() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + "?prefix=billing%3A")) {
+            Lock lock = locks.createLock("report");
+
+            Awaitility.await()
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(lock::tryAcquire);
+
+            assertThat(server.call("get billing:report")).hasSize(3);
+        }
+    }
+
+    @Test
     void givenAForeignValue_whenAsked_thenAStorageFailureAndItIsAsItWas() throws Exception {
-        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+        try (MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             assertThat(server.call("set lock:foreign 0 0 5", "hello")).containsExactly("STORED");
             Lock lock = locks.createLock("foreign");
 
@@ -94,7 +112,8 @@ class StoredIT {
     @Test
     void givenAServerWithoutCas_whenSharedOrReleased_thenAStorageFailureThatSaysSo() throws Exception {
         try (MemcachedServer without = MemcachedServer.start("-C");
-                LockFactory locks = LockFactory.connect(without.dsn())) {
+                MemcachedStore store = Stores.patient(without.address());
+                LockFactory locks = new LockFactory(store)) {
             // A release needs CAS; so does an acquire that was answered late, as on a busy machine.
             assertThatThrownBy(() -> locks.createLock("r").acquire().release())
                     .isInstanceOf(LockStorageException.class)
@@ -104,8 +123,7 @@ class StoredIT {
 
     @Test
     void givenMoreThanThirtyDays_whenAsked_thenIllegalArgumentAndTheLongestIsKept() {
-        try (MemcachedStore store =
-                new MemcachedStore(server.address().host(), server.address().port())) {
+        try (MemcachedStore store = Stores.patient(server.address())) {
             Duration longest = Duration.ofDays(30).minusSeconds(3);
             Key key = Key.of("long");
 
@@ -124,11 +142,17 @@ class StoredIT {
 
     @Test
     void givenAClientOfTheCaller_whenTheStoreIsClosed_thenTheClientWorks() throws Exception {
+        // Longer than a call takes, however slow all is.
+        Duration limit = Duration.ofMinutes(1);
         MemcachedClient client = new MemcachedClient(
-                new InetSocketAddress(server.address().host(), server.address().port()));
+                new ConnectionFactoryBuilder().setOpTimeout(limit.toMillis()).build(),
+                List.of(new InetSocketAddress(
+                        server.address().host(), server.address().port())));
         try {
-            MemcachedStore store =
-                    MemcachedStore.builder(client).keyPrefix("mine:").build();
+            MemcachedStore store = MemcachedStore.builder(client)
+                    .keyPrefix("mine:")
+                    .commandTimeout(limit)
+                    .build();
             Key key = Key.of("r");
             assertThat(store.save(exclusive(key))).isInstanceOf(Response.Granted.class);
 

@@ -1,6 +1,5 @@
 package dev.latchkey.memcached;
 
-import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ServerAddress;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -14,26 +13,32 @@ final class Stores {
 
     private Stores() {}
 
-    static PersistingStore open(String dsn) {
-        return new MemcachedStore.Provider().open(dsn);
-    }
-
     /** A store whose calls and threads wait for as long as a busy machine may take. */
     static MemcachedStore patient(ServerAddress address) {
         return open(address, LONG);
     }
 
-    /** A store whose commands are given up after a time. */
-    static MemcachedStore open(ServerAddress address, Duration commandTimeout) {
-        Dsn dsn = Dsn.parse("memcached://" + address);
-        return new MemcachedStore.Builder(new OwnClient(dsn, commandTimeout, InetAddress::getByName))
-                .commandTimeout(commandTimeout)
-                .patience(LONG)
-                .build();
+    /** The same, with the options of a DSN. */
+    static MemcachedStore patient(String dsn) {
+        return open(Dsn.parse(dsn), LONG);
     }
 
-    /** A store on the same server, with a key prefix of its own. */
-    static PersistingStore openOthers(String dsn) {
-        return open(dsn + (dsn.contains("?") ? "&" : "?") + "prefix=others-" + PREFIXES.incrementAndGet() + ":");
+    /** A store whose commands are given up after a time. */
+    static MemcachedStore open(ServerAddress address, Duration commandTimeout) {
+        return open(Dsn.parse("memcached://" + address), commandTimeout);
+    }
+
+    private static MemcachedStore open(Dsn dsn, Duration commandTimeout) {
+        MemcachedStore.Builder options = new MemcachedStore.Builder(
+                        new OwnClient(dsn, commandTimeout, InetAddress::getByName))
+                .commandTimeout(commandTimeout)
+                .patience(LONG);
+        dsn.prefix().ifPresent(options::keyPrefix);
+        return options.build();
+    }
+
+    /** A patient store on the same server, with a key prefix of its own. */
+    static MemcachedStore openOthers(String dsn) {
+        return patient(dsn + (dsn.contains("?") ? "&" : "?") + "prefix=others-" + PREFIXES.incrementAndGet() + ":");
     }
 }

@@ -17,7 +17,7 @@ abstract class TextProtocol implements StoreContract {
 
     @BeforeAll
     static void open() {
-        store = Stores.open(MemcachedServer.sharedDsn());
+        store = Stores.patient(MemcachedServer.sharedDsn());
     }
 
     @AfterAll

@@ -148,7 +148,7 @@ class CostIT {
             assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
             int before = statements().size();
 
-            assertThat(locks.createLock("report").tryAcquire(Duration.ofSeconds(3)))
+            assertThat(locks.createLock("report").tryAcquire(Duration.ofSeconds(8)))
                     .isFalse();
 
             // On a busy server it may be asked more than once whether it still waits.

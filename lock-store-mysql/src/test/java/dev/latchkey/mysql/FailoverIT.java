@@ -73,7 +73,7 @@ class FailoverIT {
         toFirst.refuse();
 
         Awaitility.await()
-                .atMost(TimeLimits.scaled(Duration.ofSeconds(2)))
+                .atMost(TimeLimits.scaled(Duration.ofSeconds(4)))
                 .untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
         assertThat(lock.isAcquired()).isFalse();
         assertThat(lock.tryAcquire()).isTrue();
@@ -135,7 +135,7 @@ class FailoverIT {
             Raw.killHolder(first, "again");
 
             Awaitility.await()
-                    .atMost(TimeLimits.scaled(Duration.ofSeconds(2)))
+                    .atMost(TimeLimits.scaled(Duration.ofSeconds(4)))
                     .untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
             assertThat(lock.isAcquired()).isFalse();
         }

@@ -262,7 +262,7 @@ class FaultIT {
     @Test
     void givenTheServerIsHasty_whenHeldAndWaitedForLonger_thenBothGoOn() throws Exception {
         // Until the store has set its own, it has to fit in between.
-        Duration limit = TimeLimits.ttl(Duration.ofSeconds(4));
+        Duration limit = TimeLimits.ttl(Duration.ofSeconds(6));
         String seconds = "=" + limit.toSeconds();
         try (MariaDbServer hasty = MariaDbServer.start(
                         "--wait-timeout" + seconds,
@@ -277,7 +277,7 @@ class FaultIT {
             Awaitility.await().until(() -> Raw.waiting(hasty) > 0);
 
             Awaitility.await()
-                    .during(limit.multipliedBy(2))
+                    .during(limit.plusSeconds(1))
                     .atMost(TimeLimits.LIMIT)
                     .until(() -> !waiting.isDone());
 
@@ -342,7 +342,7 @@ class FaultIT {
 
     private void awaitLosses(int count) {
         Awaitility.await()
-                .atMost(TimeLimits.scaled(Duration.ofSeconds(2)))
+                .atMost(TimeLimits.scaled(Duration.ofSeconds(4)))
                 .pollInterval(Duration.ofMillis(5))
                 .untilAsserted(() -> assertThat(losses).hasSize(count).containsOnly(LossReason.SESSION_LOST));
     }

@@ -78,18 +78,22 @@ class AlteredCallsIT {
     }
 
     /** What becomes of a call. */
-    private interface Call {
+    interface Call {
         @Nullable Object of(Connection connection, Method method, Object[] arguments) throws ReflectiveOperationException;
     }
 
     private static PGSimpleDataSource source(Call call) {
+        return source(server.jdbcUrl(), call);
+    }
+
+    static PGSimpleDataSource source(String url, Call call) {
         PGSimpleDataSource source = new PGSimpleDataSource() {
             @Override
             public Connection getConnection() throws SQLException {
                 return altered(super.getConnection(), call);
             }
         };
-        source.setUrl(server.jdbcUrl());
+        source.setUrl(url);
         return source;
     }
 

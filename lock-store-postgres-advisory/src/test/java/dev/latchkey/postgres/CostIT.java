@@ -182,10 +182,20 @@ class CostIT {
     @Test
     void givenAWaitIsOver_whenTheLogIsLookedAt_thenItHasOneLineOfIt() throws Exception {
         try (PostgresAdvisoryStore other = Stores.open(server)) {
-            assertThat(new LockFactory(other).createLock("report").tryAcquire()).isTrue();
+            Lock holder = new LockFactory(other).createLock("report");
+            assertThat(holder.tryAcquire()).isTrue();
+            // Has waited in the server, so that there is a connection for the next one.
+            Future<Boolean> first =
+                    threads.submit(() -> locks.createLock("report").acquire().release());
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(Raw.waiting(server)).isEqualTo(1));
+            assertThat(holder.release()).isTrue();
+            assertThat(first.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+            assertThat(holder.tryAcquire()).isTrue();
             int before = server.log().size();
 
-            // It has to connect, and to wait in the server, before it is over.
+            // It has to wait in the server before it is over.
             assertThat(locks.createLock("report").tryAcquire(TimeLimits.ttl(Duration.ofSeconds(5))))
                     .isFalse();
 

@@ -385,7 +385,7 @@ class FaultsIT {
     void givenRoleWithTimeouts_whenWaitedLonger_thenTheWaitGoesOn() throws Exception {
         // Until the store has set its own, the server ends a session that says nothing for so long, or a statement that
         // takes so long: it has to fit in between.
-        Duration limit = TimeLimits.ttl(Duration.ofSeconds(4));
+        Duration limit = TimeLimits.ttl(Duration.ofSeconds(6));
         Raw.run(server, "CREATE ROLE hasty LOGIN");
         for (String setting : List.of("statement_timeout", "lock_timeout", "idle_session_timeout")) {
             Raw.run(server, "ALTER ROLE hasty SET " + setting + " = '" + limit.toMillis() + "ms'");
@@ -400,7 +400,7 @@ class FaultsIT {
 
             Awaitility.await()
                     .atMost(TimeLimits.LIMIT)
-                    .during(limit.multipliedBy(2))
+                    .during(limit.plusSeconds(1))
                     .until(() -> !waiting.isDone());
 
             assertThat(holder.release()).isTrue();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
@@ -30,7 +31,7 @@ final class Aftermath {
      * @param longestTtl of any lock that took part
      */
     void check(long lastToken, Duration longestTtl) throws InterruptedException {
-        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+        try (LockFactory locks = LockFactory.connect(PatientDsn.redis(server.dsn()))) {
             Lock next = locks.createLock(resource, Duration.ofSeconds(30));
             assertThat(next.tryAcquire(LIMIT)).as("free in the end").isTrue();
             assertThat(next.fencingToken().orElseThrow()).isGreaterThan(lastToken);

@@ -33,6 +33,7 @@ class RedisForcedReleaseIT extends WithAStore {
         keys.resetCommands();
         try (RedisStore other = open(server.dsn())) {
             LockFactory operator = new LockFactory(other);
+            assertThat(operator.holders("held 7")).hasSize(1);
             long start = System.nanoTime();
             assertThat(operator.forceRelease(
                             "held 7", held.get(7).fencingToken().orElseThrow()))

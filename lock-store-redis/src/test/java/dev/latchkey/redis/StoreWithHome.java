@@ -28,7 +28,7 @@ final class StoreWithHome implements AutoCloseable, BackgroundWait.Waiting {
     StoreWithHome(String dsn) {
         client = RedisClient.create(dsn);
         Connections connections = Connections.of(client);
-        runner = new ScriptRunner(connections, new Failures("server", NAMES), TimeLimits.ttl(Duration.ofSeconds(3)));
+        runner = new ScriptRunner(connections, new Failures("server", NAMES), TimeLimits.LIMIT);
         String id = WaiterRegistry.newId();
         requests = new Requests(NAMES, Duration.ofMinutes(10), id);
         ForcedReleases forced = new ForcedReleases(NAMES);

@@ -31,7 +31,7 @@ abstract class BehindAProxy {
 
     @BeforeAll
     static void startServer() {
-        server = ZooKeeperServer.start("maxSessionTimeout=60000");
+        server = ZooKeeperServer.start("maxSessionTimeout=400000");
     }
 
     @AfterAll

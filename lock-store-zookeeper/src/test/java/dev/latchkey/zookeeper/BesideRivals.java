@@ -16,16 +16,23 @@ abstract class BesideRivals extends BehindAProxy {
     static final Duration SHORT = Duration.ofSeconds(6);
     static final String SHORT_SESSION = Stores.session(SHORT);
 
+    /** Where no session is to end. */
+    static final String LONG_SESSION = "?sessionTimeout=60000";
+
     ZooKeeperStore direct;
     LockFactory rivals;
 
     BesideRivals() {
-        super(SHORT_SESSION);
+        this(SHORT_SESSION);
+    }
+
+    BesideRivals(String options) {
+        super(options);
     }
 
     @BeforeEach
     void connectRivals() {
-        direct = Stores.open(server.address(), SHORT_SESSION);
+        direct = Stores.open(server.address(), LONG_SESSION);
         rivals = new LockFactory(direct);
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
     }

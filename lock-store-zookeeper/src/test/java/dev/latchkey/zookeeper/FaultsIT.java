@@ -22,6 +22,10 @@ import org.junit.jupiter.api.Test;
 /** Connections that break, and answers that are lost. */
 class FaultsIT extends BesideRivals {
 
+    FaultsIT() {
+        super(LONG_SESSION);
+    }
+
     @Test
     void givenHeld_whenTheConnectionIsCut_thenHeldStillWithTheSameToken() {
         List<LossReason> told = new CopyOnWriteArrayList<>();

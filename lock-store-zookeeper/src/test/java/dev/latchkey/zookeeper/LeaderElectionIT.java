@@ -102,7 +102,7 @@ class LeaderElectionIT extends BesideRivals {
 
                 assertThat(nextTerm().number()).isGreaterThan(first.number());
                 assertThat(follower.isLeader()).isTrue();
-                // Without the question itself. Two sessions have a sign of life each in a second and a half.
+                // Without the question itself. Two sessions have a sign of life each in a second and a half at most.
                 long packets = server.packetsReceived() - before - 1;
                 long seconds = Duration.ofNanos(System.nanoTime() - beganNanos).toSeconds();
                 assertThat(packets).isBetween(2L, 4L + 2 * seconds);

@@ -32,6 +32,10 @@ class RecallIT extends BesideRivals {
     /** Of this test alone: what one leaves behind may outlast it by a session. */
     private final String resource = "recalled-" + UUID.randomUUID();
 
+    RecallIT() {
+        super(LONG_SESSION);
+    }
+
     private Lock sticky(LockFactory factory) {
         return factory.lock(resource).ttl(TTL).sticky(STICKY).create();
     }
@@ -123,7 +127,7 @@ class RecallIT extends BesideRivals {
             assertThat(new LockFactory(asking).createLock("warm-up").tryAcquire())
                     .isTrue();
             // On a busy machine it has to be kept for long enough for a rival to be refused.
-            Duration moment = TimeLimits.ttl(Duration.ofSeconds(3));
+            Duration moment = TimeLimits.ttl(Duration.ofSeconds(6));
             long token = used(new LockFactory(holding)
                     .lock(resource)
                     .ttl(moment)

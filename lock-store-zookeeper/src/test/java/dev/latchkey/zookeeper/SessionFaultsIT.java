@@ -116,7 +116,7 @@ class SessionFaultsIT extends BesideRivals {
     void givenHolderIsFrozenLongerThanItsSession_whenARivalTakes_thenItsTokenIsGreaterAndTheHolderLearnsIt()
             throws Exception {
         try (SecondProcess other = SecondProcess.connect(server.dsn() + Stores.session(SHORT.multipliedBy(2)));
-                ZooKeeperStore lasting = Stores.open(server.address(), "?sessionTimeout=60000")) {
+                ZooKeeperStore lasting = Stores.open(server.address(), LONG_SESSION)) {
             RemoteLock frozen = other.lock("frozen", TTL);
             assertThat(frozen.tryAcquire()).isTrue();
             long token = frozen.fencingToken().orElseThrow();

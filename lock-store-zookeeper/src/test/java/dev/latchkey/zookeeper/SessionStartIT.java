@@ -57,12 +57,14 @@ class SessionStartIT extends BehindAProxy {
     @Test
     @SuppressWarnings("try") // The client's close() throws InterruptedException.
     void givenTheProcessStoodStillWhileTheClientWasOpened_whenTaken_thenTheSessionIsProvenFirst() throws Exception {
-        ProofCounter client = new ProofCounter(TIMEOUT_MILLIS);
+        // Long enough for a busy machine not to end it.
+        int timeoutMillis = 12_000;
+        ProofCounter client = new ProofCounter(timeoutMillis);
         try (ZooKeeperStore lent = ZooKeeperStore.builder(() -> {
                     Awaitility.await()
                             .atMost(LIMIT)
                             .until(() -> client.getState().isConnected());
-                    standStill(Duration.ofMillis(TIMEOUT_MILLIS / 2));
+                    standStill(Duration.ofMillis(timeoutMillis / 2));
                     return client;
                 })
                 .build()) {

@@ -152,7 +152,7 @@ class StickyFaultsIT extends BesideRivals {
     @Test
     void givenKept_whenNobodyAsksForLongerThanItIsToBeKept_thenItIsGivenBack() throws Exception {
         // On a busy machine it has to be kept for long enough to be used again and seen.
-        Duration moment = TimeLimits.ttl(Duration.ofSeconds(3));
+        Duration moment = TimeLimits.ttl(Duration.ofSeconds(8));
         long unused = kept(locks.lock(resource).ttl(moment).sticky(moment).create());
         assertThat(nodes.line(resource)).hasSize(1);
 

@@ -206,7 +206,7 @@ public interface LeaseContract extends StoreContract {
 
     /** A lock whose first lease is over, by its own account. It begins long enough for a busy machine to shorten it. */
     private Lock expired(Fixture fixture) {
-        Lock lock = fixture.lock(workingTtl());
+        Lock lock = fixture.lock();
         assertThat(lock.tryAcquire()).isTrue();
         Leases.shorten(lock, shortTtl());
         Awaitility.await("the lease to end")

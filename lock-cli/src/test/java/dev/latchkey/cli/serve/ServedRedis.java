@@ -3,6 +3,7 @@ package dev.latchkey.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -22,7 +23,8 @@ final class ServedRedis implements AutoCloseable {
     private static final Duration LONG_TTL = Duration.ofHours(1);
 
     final RedisServer redis = RedisServer.start();
-    private final LockFactory locks = LockFactory.connect(redis.dsn());
+    private final String dsn = PatientDsn.redis(redis.dsn());
+    private final LockFactory locks = LockFactory.connect(dsn);
     private final Path errors;
     private final Process serve;
     private final int port;
@@ -44,7 +46,7 @@ final class ServedRedis implements AutoCloseable {
                         "--port",
                         "0",
                         "--store",
-                        redis.dsn()))
+                        dsn))
                 .redirectError(errors.toFile())
                 .start();
         String url =
