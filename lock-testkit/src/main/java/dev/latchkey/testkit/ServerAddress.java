@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -40,8 +39,12 @@ public record ServerAddress(String host, int port) {
     public static ServerAddress unused() {
         for (int i = 0; i < 100; i++) {
             int port = next();
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return new ServerAddress("127.0.0.1", socket.getLocalPort());
+            // Does not listen itself: a process that is being started keeps a copy of the socket for a moment after it is
+            // closed here, and nobody else may listen there as long as one does.
+            try (Socket socket = new Socket()) {
+                socket.setReuseAddress(true);
+                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                return new ServerAddress("127.0.0.1", port);
             } catch (IOException taken) {
                 // The next one, then.
             }
