@@ -25,6 +25,7 @@ final class ProcessTree {
 
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
     private Set<ProcessHandle> glimpsed = Set.of();
+    private Set<ProcessHandle> glimpsedBefore = Set.of();
 
     ProcessTree(ProcessHandle child) {
         this(List.of(child));
@@ -66,16 +67,20 @@ final class ProcessTree {
         }
     }
 
-    /** Records the processes that exist now, instead of those recorded before, without remembering them yet. */
+    /** Records the processes that exist now, beside those recorded last, without remembering them yet. */
     void glimpse() {
-        glimpsed = descendants().orElse(glimpsed);
+        descendants().ifPresent(now -> {
+            glimpsedBefore = glimpsed;
+            glimpsed = now;
+        });
     }
 
     /**
      * Remembers the recorded processes as well. A signal to the group may end a process before its descendants can be read,
-     * and they cannot be found afterwards.
+     * and they cannot be found afterwards: nor by a glimpse between the signal and its arrival here.
      */
     void rememberGlimpsed() {
+        seen.addAll(glimpsedBefore);
         seen.addAll(glimpsed);
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -50,6 +51,26 @@ class ProcessTreeTest {
 
         assertThat(tree.isGone()).isTrue();
         assertThat(calls).isEmpty();
+    }
+
+    /** As between a signal to the group and its arrival here. It was forgotten, and the lock was released while it ran. */
+    @Test
+    void givenTheChildHasEnded_whenGlimpsedOnceMore_thenWhatItStartedIsRememberedStill() throws Exception {
+        Process child = new ProcessBuilder("sh", "-c", "sleep 300 & wait").start();
+        ProcessTree tree = new ProcessTree(child.toHandle());
+        Awaitility.await().until(() -> child.descendants().findAny().isPresent());
+        ProcessHandle started = child.descendants().findAny().orElseThrow();
+        try {
+            tree.glimpse();
+            child.destroyForcibly().waitFor();
+
+            tree.glimpse();
+            tree.rememberGlimpsed();
+
+            assertThat(tree.isGone()).isFalse();
+        } finally {
+            started.destroyForcibly();
+        }
     }
 
     /** As Java's own: it knows by the time of its start that it has ended, and reads its descendants by its number. */
