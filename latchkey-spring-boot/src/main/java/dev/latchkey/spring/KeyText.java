@@ -35,12 +35,24 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
-        if (value != null && (target.getType() == String.class || target.getType() == String[].class)) {
+        TypeDescriptor each = target.getElementTypeDescriptor();
+        if (value != null && target.getType() == String.class) {
             checkAppended(value);
+        } else if (value != null && each != null && each.getType() == String.class) {
+            checkEach(value);
         }
         return value == null || STANDARD.canConvert(source, target)
                 ? STANDARD.convertValue(value, source, target)
                 : text(value);
+    }
+
+    /** Their order is up to the method that is given them. */
+    private void checkEach(Object value) {
+        if (value instanceof Collection<?> several) {
+            several.forEach(this::checkElement);
+        } else {
+            checkAppended(value);
+        }
     }
 
     /** Of an array, its elements become the text. */

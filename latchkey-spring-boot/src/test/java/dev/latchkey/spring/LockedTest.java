@@ -18,6 +18,7 @@ import java.lang.annotation.Target;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -169,6 +171,10 @@ class LockedTest {
         assertThat(work.counted(new Plain[] {new Plain()})).isEqualTo("app:count:1");
         assertThat(work.joined(new Integer[] {2, 1})).isEqualTo("app:joined:2+1");
         assertThatThrownBy(() -> work.joined(new Named[] {new Named("a")}))
+                .hasStackTraceContaining("Named, whose text differs in each instance");
+        assertThat(work.sorted(new TreeSet<>(List.of(2, 1)))).isEqualTo("app:sorted:1+2");
+        assertThat(work.sorted(Set.of("b", "a"))).isEqualTo("app:sorted:a+b");
+        assertThatThrownBy(() -> work.sorted(new Named[] {new Named("a")}))
                 .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThat(work.appended(new long[] {2, 1})).isEqualTo("app:one:2,1");
         assertThatThrownBy(() -> work.appended(new Object[] {new Plain()}))
@@ -579,6 +585,16 @@ class LockedTest {
         String joined(Object[] items) {
             assertThat(items).isNotNull();
             return CurrentLock.get().resource();
+        }
+
+        @Locked("'sorted:' + #root.target.sort(#items)")
+        String sorted(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String sort(Collection<String> texts) {
+            return texts.stream().sorted().collect(Collectors.joining("+"));
         }
 
         public String join(String... texts) {

@@ -86,7 +86,7 @@ class PostgreSqlFaultIT implements DatabaseFaults {
     public FaultyDatabase start() {
         // Each looks for a deadlock once, so long after it began to wait: by then the other has to wait too. But the
         // store gives up after 10 s.
-        return new OnPostgreSql(PostgresServer.start("deadlock_timeout=6s"));
+        return new OnPostgreSql(PostgresServer.start("deadlock_timeout=5s"));
     }
 
     @Test

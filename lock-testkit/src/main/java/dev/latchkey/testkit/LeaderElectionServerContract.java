@@ -132,8 +132,7 @@ public interface LeaderElectionServerContract extends OwnServersContract {
             other.kill();
 
             Belief next = candidates.awaitTermAfter(number);
-            assertThat(Duration.ofNanos(next.since() - killed))
-                    .isLessThan(ttl.plus(TimeLimits.scaled(Duration.ofSeconds(2))));
+            assertThat(Duration.ofNanos(next.since() - killed)).isLessThan(ttl.plus(TimeLimits.untilWoken()));
         }
     }
 
