@@ -207,7 +207,7 @@ final class ChildSupervisor {
         passedOnAt.put(signal, Math.max(sameUntil, System.nanoTime()));
         // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
-            tree.rememberGlimpsed();
+            tree.rememberGlimpsed(signalled.nanoTime());
         }
         console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
         if (!groupHasIt) {

@@ -23,9 +23,13 @@ final class ProcessTree {
 
     private static final long LOOK_MILLIS = 50;
 
+    /** What ended its parent longer ago than that was not the signal: it was left on purpose, as a daemon is. */
+    private static final long ON_ITS_WAY_NANOS = 500_000_000;
+
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
     private Set<ProcessHandle> glimpsed = Set.of();
     private Set<ProcessHandle> glimpsedBefore = Set.of();
+    private long glimpsedNanos;
 
     ProcessTree(ProcessHandle child) {
         this(List.of(child));
@@ -72,15 +76,20 @@ final class ProcessTree {
         descendants().ifPresent(now -> {
             glimpsedBefore = glimpsed;
             glimpsed = now;
+            glimpsedNanos = System.nanoTime();
         });
     }
 
     /**
      * Remembers the recorded processes as well. A signal to the group may end a process before its descendants can be read,
-     * and they cannot be found afterwards: nor by a glimpse between the signal and its arrival here.
+     * and they cannot be found afterwards: nor by a glimpse while the signal was on its way here.
+     *
+     * @param arrivalNanos when the signal arrived
      */
-    void rememberGlimpsed() {
-        seen.addAll(glimpsedBefore);
+    void rememberGlimpsed(long arrivalNanos) {
+        if (arrivalNanos - glimpsedNanos < ON_ITS_WAY_NANOS) {
+            seen.addAll(glimpsedBefore);
+        }
         seen.addAll(glimpsed);
     }
 

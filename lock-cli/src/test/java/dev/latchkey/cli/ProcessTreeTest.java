@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -53,9 +54,10 @@ class ProcessTreeTest {
         assertThat(calls).isEmpty();
     }
 
-    /** As between a signal to the group and its arrival here. It was forgotten, and the lock was released while it ran. */
+    /** As while a signal to the group is on its way here. It was forgotten, and the lock was released while it ran. */
     @Test
-    void givenTheChildHasEnded_whenGlimpsedOnceMore_thenWhatItStartedIsRememberedStill() throws Exception {
+    void givenTheChildHasEnded_whenGlimpsedOnceMore_thenWhatItStartedIsRememberedForASignalOfThatTime()
+            throws Exception {
         Process child = new ProcessBuilder("sh", "-c", "sleep 300 & wait").start();
         ProcessTree tree = new ProcessTree(child.toHandle());
         Awaitility.await().until(() -> child.descendants().findAny().isPresent());
@@ -65,8 +67,11 @@ class ProcessTreeTest {
             child.destroyForcibly().waitFor();
 
             tree.glimpse();
-            tree.rememberGlimpsed();
+            long second = TimeUnit.SECONDS.toNanos(1);
+            tree.rememberGlimpsed(System.nanoTime() + second);
+            assertThat(tree.isGone()).as("left behind before a later signal").isTrue();
 
+            tree.rememberGlimpsed(System.nanoTime() - second);
             assertThat(tree.isGone()).isFalse();
         } finally {
             started.destroyForcibly();
