@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.TypeConverter;
@@ -36,9 +37,10 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
         TypeDescriptor each = target.getElementTypeDescriptor();
-        if (value != null && target.getType() == String.class) {
+        boolean isOfTexts = each != null && each.getType() == String.class;
+        if (value != null && (target.getType() == String.class || (isOfTexts && target.isArray()))) {
             checkAppended(value);
-        } else if (value != null && each != null && each.getType() == String.class) {
+        } else if (value != null && isOfTexts && target.isCollection()) {
             checkEach(value);
         }
         return value == null || STANDARD.canConvert(source, target)
@@ -46,11 +48,11 @@ record KeyText(LockedMethod locked) implements TypeConverter {
                 : text(value);
     }
 
-    /** Their order is up to the method that is given them. */
+    /** Their order is up to the method that is given the collection. A stream cannot be read twice. */
     private void checkEach(Object value) {
         if (value instanceof Collection<?> several) {
             several.forEach(this::checkElement);
-        } else {
+        } else if (!(value instanceof BaseStream)) {
             checkAppended(value);
         }
     }

@@ -32,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -174,6 +175,10 @@ class LockedTest {
                 .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThat(work.sorted(new TreeSet<>(List.of(2, 1)))).isEqualTo("app:sorted:1+2");
         assertThat(work.sorted(Set.of("b", "a"))).isEqualTo("app:sorted:a+b");
+        assertThat(work.sorted(Stream.of("b", "a"))).isEqualTo("app:sorted:a+b");
+        assertThatThrownBy(() -> work.joined(Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThatThrownBy(() -> work.sorted(List.of(new Named("a"))))
+                .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThatThrownBy(() -> work.sorted(new Named[] {new Named("a")}))
                 .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThat(work.appended(new long[] {2, 1})).isEqualTo("app:one:2,1");
@@ -582,7 +587,7 @@ class LockedTest {
         }
 
         @Locked("'joined:' + #root.target.join(#items)")
-        String joined(Object[] items) {
+        String joined(Object items) {
             assertThat(items).isNotNull();
             return CurrentLock.get().resource();
         }
