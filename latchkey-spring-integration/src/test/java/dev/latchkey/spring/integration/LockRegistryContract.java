@@ -180,7 +180,7 @@ abstract class LockRegistryContract {
     @Test
     void givenASchedulerIsSet_whenTheTtlIsOverSeveralTimes_thenItIsHeld() {
         registry.setRenewalTaskScheduler(new ThreadPoolTaskScheduler());
-        Duration ttl = SHORT.multipliedBy(2);
+        Duration ttl = SHORT.multipliedBy(4);
         long start = System.nanoTime();
         lock.lock(ttl);
 
