@@ -72,6 +72,7 @@ public interface LeaderElectionContract extends StoreContract {
             assertThat(ann.resign()).isTrue();
 
             assertThat(ann.isLeader()).isFalse();
+            assertThat(ann.resign()).isFalse();
             Belief second = candidates.awaitTermAfter(first.number());
             // Ann pauses, but bob may stand still for longer before he looks.
             for (int i = 0; i < 3 && second.who().equals("ann"); i++) {

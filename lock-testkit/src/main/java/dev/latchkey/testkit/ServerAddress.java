@@ -39,9 +39,8 @@ public record ServerAddress(String host, int port) {
     public static ServerAddress unused() {
         for (int i = 0; i < 100; i++) {
             int port = next();
-            // Does not listen itself: a process that is being started keeps a copy of the socket for a moment after
-            // this
-            // one is closed, and nobody else may listen there as long as the copy does.
+            // Does not listen itself: a process that is being started has a copy of the socket for a moment after
+            // it is closed here, and nobody else may listen there meanwhile.
             try (Socket socket = new Socket()) {
                 socket.setReuseAddress(true);
                 socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
