@@ -1,5 +1,7 @@
 package dev.latchkey.etcd;
 
+import static dev.latchkey.etcd.Answers.acquire;
+import static dev.latchkey.etcd.Answers.answered;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,11 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -192,14 +192,6 @@ class ClusterIT {
         }
     }
 
-    /** Takes what is free. The store does not repeat a request that may have had an effect if it was not answered. */
-    private static void acquire(Lock lock) {
-        Awaitility.await()
-                .atMost(LIMIT)
-                .ignoreExceptionsInstanceOf(LockStorageException.class)
-                .until(lock::tryAcquire);
-    }
-
     /** Begins to wait for the report, and again if a request on the way into the line was not answered. */
     private <T> BackgroundCall<T> standInLine(Callable<T> wait) {
         for (int i = 0; i < 5; i++) {
@@ -255,15 +247,6 @@ class ClusterIT {
             return e;
         }
         throw new AssertionError("granted without a quorum");
-    }
-
-    /** While a leader is missing, a request may fail. */
-    private static boolean answered(BooleanSupplier request) {
-        return Awaitility.await()
-                .atMost(LIMIT)
-                .ignoreException(LockStorageException.class)
-                .until(() -> Optional.of(request.getAsBoolean()), Optional::isPresent)
-                .orElseThrow();
     }
 
     private boolean isWaitedFor(String resource) {

@@ -1,5 +1,7 @@
 package dev.latchkey.etcd;
 
+import static dev.latchkey.etcd.Answers.acquire;
+import static dev.latchkey.etcd.Answers.answered;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,8 +17,6 @@ import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -81,23 +81,6 @@ class PartitionIT {
     private LockFactory atTheLeaderAlone() {
         return LockFactory.connect(leader.dsn() + "?timeout="
                 + TimeLimits.ttl(Duration.ofSeconds(4)).toMillis());
-    }
-
-    /** Takes what is free. The store does not repeat a request that may have had an effect if it was not answered. */
-    private static void acquire(Lock lock) {
-        Awaitility.await()
-                .atMost(LIMIT)
-                .ignoreExceptionsInstanceOf(LockStorageException.class)
-                .until(lock::tryAcquire);
-    }
-
-    /** The first answer. */
-    private static boolean answered(Callable<Boolean> request) {
-        return Awaitility.await()
-                .atMost(LIMIT)
-                .ignoreExceptionsInstanceOf(LockStorageException.class)
-                .until(() -> Optional.of(request.call()), Optional::isPresent)
-                .orElseThrow();
     }
 
     /** Begins to wait, and again if a request on the way into the line was not answered. */
