@@ -171,7 +171,7 @@ class LateEffectsTest {
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
 
-        await().atMost(LIMIT).until(() -> refreshes.get() == 2);
+        await().atMost(LIMIT).until(() -> refreshes.get() >= 2);
 
         assertThat(lock.release()).isTrue();
     }

@@ -186,7 +186,8 @@ class ExamplesIT {
     void givenThreeServers_whenOneIsKilledThenTwo_thenItGoesOnAsLongAsThereIsAMajority() throws Exception {
         RedisServer one = server();
         RedisServer two = server();
-        Program quorum = start(QuorumOfThree.class, one.dsn(), two.dsn(), server().dsn());
+        Program quorum =
+                start(QuorumOfThree.class, PatientDsn.redis(one.dsn()), PatientDsn.redis(two.dsn()), redisDsn());
         long first = number(quorum.answers("book"), "booked with token ");
 
         one.kill();

@@ -2,6 +2,7 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ class LettuceVersionsIT {
                         "-cp",
                         Installed.alone(OwnRedisClient.class, directory) + ":" + classPath,
                         OwnRedisClient.class.getName(),
-                        RedisServer.sharedDsn()));
+                        PatientDsn.redis(RedisServer.sharedDsn())));
 
         assertThat(printed.lines().filter("locked true"::equals)).as(printed).hasSize(2);
     }

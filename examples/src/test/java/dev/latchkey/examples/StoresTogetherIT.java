@@ -7,6 +7,7 @@ import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.servers.ZooKeeperServer;
@@ -180,8 +181,8 @@ class StoresTogetherIT {
 
     private static String dsn(String store, Path home) {
         return switch (store) {
-            case "lock-store-dynamodb" -> DynamoDbServer.sharedDsn();
-            case "lock-store-etcd" -> EtcdServer.sharedDsn();
+            case "lock-store-dynamodb" -> PatientDsn.dynamoDb(DynamoDbServer.sharedDsn());
+            case "lock-store-etcd" -> PatientDsn.etcd(EtcdServer.sharedDsn());
             case "lock-store-flock" -> "flock://" + directory.resolve("locks");
             case "lock-store-jdbc" -> "jdbc:h2:" + home.resolve("database");
             case "lock-store-memcached" -> MemcachedServer.sharedDsn();
@@ -189,7 +190,7 @@ class StoresTogetherIT {
             case "lock-store-mysql" -> MariaDbServer.sharedDsn().replace("mariadb://", "mariadb+getlock://");
             case "lock-store-postgres-advisory" ->
                 PostgresServer.sharedDsn().replace("postgresql://", "postgresql+advisory://");
-            case "lock-store-redis" -> RedisServer.sharedDsn();
+            case "lock-store-redis" -> PatientDsn.redis(RedisServer.sharedDsn());
             case "lock-store-zookeeper" -> ZooKeeperServer.sharedDsn();
             default -> throw new AssertionError("no server for " + store);
         };

@@ -3,6 +3,7 @@ package dev.latchkey.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ class VirtualThreadsIT {
 
     private String dsn(String store) {
         return switch (store) {
-            case "redis" -> RedisServer.sharedDsn();
+            case "redis" -> PatientDsn.redis(RedisServer.sharedDsn());
             case "postgresql" -> PostgresServer.sharedDsn();
             case "h2" -> "jdbc:h2:" + directory.resolve("database");
             default -> store;

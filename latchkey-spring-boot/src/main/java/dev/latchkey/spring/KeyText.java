@@ -37,22 +37,24 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
         TypeDescriptor each = target.getElementTypeDescriptor();
-        boolean isOfTexts = each != null && each.getType() == String.class;
-        if (value != null && (target.getType() == String.class || (isOfTexts && target.isArray()))) {
+        if (value != null && target.getType() == String.class) {
             checkAppended(value);
-        } else if (value != null && isOfTexts && target.isCollection()) {
-            checkEach(value);
+        } else if (value != null && each != null && each.getType() == String.class) {
+            checkTexts(value, target.getType());
         }
         return value == null || STANDARD.canConvert(source, target)
                 ? STANDARD.convertValue(value, source, target)
                 : text(value);
     }
 
-    /** Their order is up to the method that is given the collection. A stream cannot be read twice. */
-    private void checkEach(Object value) {
-        if (value instanceof Collection<?> several) {
+    /** A method of several texts that takes a set cannot rely on their order. One that takes an array or a list does. */
+    private void checkTexts(Object value, Class<?> type) {
+        if (value instanceof BaseStream) {
+            throw locked.wrongKey("made from the elements of a stream: collect it to a list first");
+        }
+        if (value instanceof Collection<?> several && type.isAssignableFrom(Set.class)) {
             several.forEach(this::checkElement);
-        } else if (!(value instanceof BaseStream)) {
+        } else {
             checkAppended(value);
         }
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.Browser;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.net.URI;
@@ -42,7 +43,7 @@ class LockConsoleIT {
     private static final Duration TTL = Duration.ofMinutes(5);
 
     private final RedisServer redis = RedisServer.start();
-    private final LockFactory elsewhere = LockFactory.connect(redis.dsn());
+    private final LockFactory elsewhere = LockFactory.connect(PatientDsn.redis(redis.dsn()));
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Lock> held = new ArrayList<>();
     private Optional<ConfigurableApplicationContext> started = Optional.empty();

@@ -175,8 +175,14 @@ class LockedTest {
                 .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThat(work.sorted(new TreeSet<>(List.of(2, 1)))).isEqualTo("app:sorted:1+2");
         assertThat(work.sorted(Set.of("b", "a"))).isEqualTo("app:sorted:a+b");
-        assertThat(work.sorted(Stream.of("b", "a"))).isEqualTo("app:sorted:a+b");
         assertThatThrownBy(() -> work.joined(Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThatThrownBy(() -> work.listed(Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThat(work.listed(List.of(2, 1))).isEqualTo("app:listed:2+1");
+        assertThat(work.streamed(List.of(2, 1))).isEqualTo("app:streamed:2+1");
+        assertThatThrownBy(() -> work.streamed(List.of(new Named("a"))))
+                .hasStackTraceContaining("Named, whose text differs in each instance");
+        assertThatThrownBy(() -> work.joined(Stream.of("b", "a"))).hasStackTraceContaining("collect it to a list");
+        assertThatThrownBy(() -> work.sorted(Stream.of("b", "a"))).hasStackTraceContaining("collect it to a list");
         assertThatThrownBy(() -> work.sorted(List.of(new Named("a"))))
                 .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThatThrownBy(() -> work.sorted(new Named[] {new Named("a")}))
@@ -596,6 +602,26 @@ class LockedTest {
         String sorted(Object items) {
             assertThat(items).isNotNull();
             return CurrentLock.get().resource();
+        }
+
+        @Locked("'listed:' + #root.target.list(#items)")
+        String listed(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String list(List<String> texts) {
+            return String.join("+", texts);
+        }
+
+        @Locked("'streamed:' + #root.target.stream(#items)")
+        String streamed(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String stream(Stream<String> texts) {
+            return texts.collect(Collectors.joining("+"));
         }
 
         public String sort(Collection<String> texts) {

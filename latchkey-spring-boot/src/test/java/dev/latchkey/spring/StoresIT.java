@@ -14,6 +14,7 @@ import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MongoDbServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
@@ -62,8 +63,8 @@ class StoresIT {
     /** Stores for which Spring Boot has no client of its own. */
     static Stream<Arguments> dsns() {
         return Stream.of(
-                Arguments.of(EtcdStore.class, EtcdServer.sharedDsn()),
-                Arguments.of(DynamoDbStore.class, DynamoDbServer.sharedDsn()),
+                Arguments.of(EtcdStore.class, PatientDsn.etcd(EtcdServer.sharedDsn())),
+                Arguments.of(DynamoDbStore.class, PatientDsn.dynamoDb(DynamoDbServer.sharedDsn())),
                 Arguments.of(
                         MySqlLockStore.class, MariaDbServer.sharedDsn().replaceFirst("^mariadb:", "mariadb+getlock:")));
     }

@@ -8,6 +8,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -196,9 +197,9 @@ final class ChildSupervisor {
             firstTerm = signalled.nanoTime();
         }
         // Asked in any case, because a signal that is not passed on may have ended the probe as well.
-        boolean probeHasIt = probe.hasGot(signalled);
+        OptionalLong probeGotIt = probe.whenGot(signalled);
         // The probe is there before the child.
-        boolean groupHasIt = probeHasIt && signalled.nanoTime() - startingAt >= 0;
+        boolean groupHasIt = probeGotIt.isPresent() && signalled.nanoTime() - startingAt >= 0;
         if (passedOnAt.containsKey(signal) && signalled.nanoTime() - passedOnAt.get(signal) <= 0) {
             // As timeout(1) sends it, to this process and then to the group: it came before the first was passed on.
             return;
@@ -207,7 +208,7 @@ final class ChildSupervisor {
         passedOnAt.put(signal, Math.max(sameUntil, System.nanoTime()));
         // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
-            tree.rememberGlimpsed(signalled.nanoTime());
+            tree.rememberGlimpsed(probeGotIt.orElse(signalled.nanoTime()));
         }
         console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
         if (!groupHasIt) {

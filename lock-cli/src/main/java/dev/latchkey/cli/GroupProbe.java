@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -79,13 +80,16 @@ final class GroupProbe implements AutoCloseable {
                 hasEnded() ? Math.max(latest, endedNanos.join() + LATEST_NANOS - System.nanoTime()) : latest);
     }
 
-    /** Returns whether the group has received the signal that has just arrived here. */
-    boolean hasGot(Event.Signalled signalled) throws InterruptedException {
+    /**
+     * Returns when the group received the signal that has just arrived here, at the latest, which may be long before on a busy
+     * machine; empty if it did not receive it.
+     */
+    OptionalLong whenGot(Event.Signalled signalled) throws InterruptedException {
         Process present = probe;
         if (present == null) {
             // There was no process to be had, or a signal to the group has come while it started.
             start();
-            return false;
+            return OptionalLong.empty();
         }
         boolean hasEnded = present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS);
         long latest = signalled.nanoTime() + LONGEST_PATIENCE_NANOS;
@@ -95,11 +99,12 @@ final class GroupProbe implements AutoCloseable {
             status = ProcessStatus.of(present.pid());
         }
         boolean got = hasEnded ? hasEndedOf(signalled, present) : status.isPending(signalled.signal());
+        long before = hasEnded ? Math.max(0, signalled.nanoTime() - endedNanos.join()) : 0;
         if (hasEnded || got) {
             close();
             start();
         }
-        return got;
+        return got ? OptionalLong.of(signalled.nanoTime() - before) : OptionalLong.empty();
     }
 
     /** If the probe ended long before, it was not this signal that killed it. */

@@ -23,7 +23,7 @@ final class ProcessTree {
 
     private static final long LOOK_MILLIS = 50;
 
-    /** What ended its parent longer ago than that was not the signal: it was left on purpose, as a daemon is. */
+    /** A signal that came longer after a glimpse cannot have ended a process before it: what that did not see is a daemon. */
     private static final long ON_ITS_WAY_NANOS = 500_000_000;
 
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
@@ -84,10 +84,10 @@ final class ProcessTree {
      * Remembers the recorded processes as well. A signal to the group may end a process before its descendants can be read,
      * and they cannot be found afterwards: nor by a glimpse while the signal was on its way here.
      *
-     * @param arrivalNanos when the signal arrived
+     * @param signalNanos when the signal came, at the latest
      */
-    void rememberGlimpsed(long arrivalNanos) {
-        if (arrivalNanos - glimpsedNanos < ON_ITS_WAY_NANOS) {
+    void rememberGlimpsed(long signalNanos) {
+        if (signalNanos - glimpsedNanos < ON_ITS_WAY_NANOS) {
             seen.addAll(glimpsedBefore);
         }
         seen.addAll(glimpsed);

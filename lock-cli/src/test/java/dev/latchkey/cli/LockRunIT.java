@@ -3,6 +3,7 @@ package dev.latchkey.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.servers.PatientDsn;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -186,8 +187,9 @@ class LockRunIT extends CliFixture {
     @Test
     void givenThreePermits_whenFiveStartAtOnceWithoutWaiting_thenThreeRun() {
         String script = "echo \"$LOCK_NAME|$LOCK_TOKEN\" >>$T/log; " + Cli.until("go");
+        String store = PatientDsn.sqlite(cli.database());
         var runs = IntStream.range(0, 5)
-                .mapToObj(i -> cli.start("run", "--store", cli.database(), "-n", "--permits", "3", "x", "-c", script))
+                .mapToObj(i -> cli.start("run", "--store", store, "-n", "--permits", "3", "x", "-c", script))
                 .toList();
         await().atMost(Cli.PATIENCE)
                 .until(() ->
@@ -201,7 +203,8 @@ class LockRunIT extends CliFixture {
 
     @Test
     void givenAllPermitsAreHeld_whenTheirRunnersAreKilled_thenTheNextOneRunsWhenTheLeasesEnd() {
-        List<String> run = List.of("run", "--store", cli.database(), "--permits", "2", "--ttl", Cli.ttl(7), "x");
+        String store = PatientDsn.sqlite(cli.database());
+        List<String> run = List.of("run", "--store", store, "--permits", "2", "--ttl", Cli.ttl(7), "x");
         var killed = IntStream.range(0, 2)
                 .mapToObj(i -> cli.start(Cli.command(with(run, "-c", "echo $$ >$T/" + i + "; exec sleep 600")), ""))
                 .toList();

@@ -75,7 +75,7 @@ class LockRunLossIT extends CliFixture {
 
     @Test
     void givenShortLease_whenAutoRefresh_thenHeldAsLongAsTheChildRuns() {
-        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(6), "x", "--", "sleep", Cli.seconds(8));
+        var run = cli.run("run", "--store", "in-memory", "--ttl", Cli.ttl(9), "x", "--", "sleep", Cli.seconds(11));
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err()).isEmpty();

@@ -351,7 +351,7 @@ class LockRunSignalsIT extends CliFixture {
                 Cli.command("run", "--kill-after=1h", "x", "--", "sh", "-c", start + " -c \"$0\" & wait", grandchild));
         var run = cli.start(command, "");
         cli.awaitFile("ready");
-        await().pollDelay(TimeLimits.scaled(Duration.ofSeconds(2)))
+        await().pollDelay(TimeLimits.scaled(Duration.ofSeconds(3)))
                 .atMost(Cli.PATIENCE)
                 .until(() -> true);
 

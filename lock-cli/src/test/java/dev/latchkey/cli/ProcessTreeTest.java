@@ -66,12 +66,12 @@ class ProcessTreeTest {
             tree.glimpse();
             child.destroyForcibly().waitFor();
 
+            long before = System.nanoTime();
             tree.glimpse();
-            long second = TimeUnit.SECONDS.toNanos(1);
-            tree.rememberGlimpsed(System.nanoTime() + second);
+            tree.rememberGlimpsed(System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
             assertThat(tree.isGone()).as("left behind before a later signal").isTrue();
 
-            tree.rememberGlimpsed(System.nanoTime() - second);
+            tree.rememberGlimpsed(before);
             assertThat(tree.isGone()).isFalse();
         } finally {
             started.destroyForcibly();

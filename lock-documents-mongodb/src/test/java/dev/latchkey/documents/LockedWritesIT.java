@@ -85,7 +85,7 @@ class LockedWritesIT {
     /** F9: the lock was believed to be given up by a last write that was refused, and its loss was told by nobody. */
     @Test
     void givenALastWriteThatIsRefused_whenTheLeaseIsOver_thenClosingTellsTheLoss() throws InterruptedException {
-        LockedDocument<Document> held = new DocumentLocks<>(posts, TimeLimits.ttl(Duration.ofSeconds(3)))
+        LockedDocument<Document> held = new DocumentLocks<>(posts, TimeLimits.ttl(Duration.ofSeconds(8)))
                 .find(1, WRITE)
                 .orElseThrow();
         Document stale = held.document().append("version", 7);

@@ -58,7 +58,7 @@ class ClosingIT {
     void givenAGrantInDoubt_whenInterruptedAndTheServerIsAway_thenInDoubtAndStillInterrupted() throws Exception {
         try (FaultProxy network = FaultProxy.to(answers.address());
                 EtcdStore store = Stores.open("etcd://" + network.address() + "?timeout="
-                        + TimeLimits.ttl(Duration.ofSeconds(4)).toMillis())) {
+                        + TimeLimits.ttl(Duration.ofSeconds(8)).toMillis())) {
             // The first request opens the connection, and may take longer than others.
             Key other = Key.of("other");
             Awaitility.await()

@@ -40,7 +40,7 @@ class FaultIT {
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** The time limit of a request that is not answered. */
-    private static final Duration SHORT = TimeLimits.ttl(Duration.ofSeconds(4));
+    private static final Duration SHORT = TimeLimits.ttl(Duration.ofSeconds(8));
 
     private EtcdServer server;
     private FaultProxy proxy;
@@ -148,7 +148,7 @@ class FaultIT {
         try (LockFactory locks = byProxy("?timeout=" + SHORT.toMillis());
                 LockFactory rivals = direct()) {
             connect(locks);
-            Lock holder = locks.createLock("report", TimeLimits.ttl(Duration.ofSeconds(5)));
+            Lock holder = locks.createLock("report", TimeLimits.ttl(Duration.ofSeconds(10)));
             assertThat(holder.tryAcquire()).isTrue();
             proxy.silence();
             long began = System.nanoTime();

@@ -200,7 +200,7 @@ interface DatabaseFaults {
                 LockFactory others = new LockFactory(rivals)) {
             List<LossReason> losses = new CopyOnWriteArrayList<>();
             Lock holder = locks.lock("starved")
-                    .ttl(TimeLimits.ttl(Duration.ofSeconds(6)))
+                    .ttl(TimeLimits.ttl(Duration.ofSeconds(8)))
                     .autoRefresh()
                     .onLost(losses::add)
                     .create();

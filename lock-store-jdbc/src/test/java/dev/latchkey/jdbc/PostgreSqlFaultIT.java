@@ -212,7 +212,8 @@ class PostgreSqlFaultIT implements DatabaseFaults {
     @Test
     void givenNoTable_whenManyProcessesBeginAtOnce_thenAllWorkAndTheLogHasNoErrorLine() throws Exception {
         try (PostgresServer server = PostgresServer.start()) {
-            List<SecondProcess> processes = SecondProcess.connect(server.dsn(), 32);
+            List<SecondProcess> processes = SecondProcess.connect(
+                    server.dsn() + "?loginTimeout=" + LIMIT.toSeconds() + "&connectTimeout=" + LIMIT.toSeconds(), 32);
             try {
                 List<Reply> replies = new ArrayList<>();
                 for (SecondProcess process : processes) {

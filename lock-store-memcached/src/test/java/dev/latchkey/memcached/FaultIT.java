@@ -11,6 +11,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -35,7 +36,8 @@ class FaultIT {
     @Test
     void givenHeld_whenTheServerIsRestarted_thenTheHolderIsToldAndOthersGetIt() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             List<LossReason> told = new CopyOnWriteArrayList<>();
             Lock lock = refreshed(locks, told);
 
@@ -52,7 +54,8 @@ class FaultIT {
     @Test
     void givenHeld_whenTheServerIsFlushed_thenTheHolderIsToldAndOthersGetIt() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             List<LossReason> told = new CopyOnWriteArrayList<>();
             Lock lock = refreshed(locks, told);
 
@@ -68,7 +71,8 @@ class FaultIT {
     @Test
     void givenHeldAndShared_whenFlushed_thenRefreshAndPromotionSayLostAndTakeNothing() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock writer = locks.createLock("w", LONG).acquire();
             Lock reader = locks.createLock("s", LONG).acquireShared();
             Lock promoter = locks.createLock("p", LONG).acquireShared();
@@ -88,7 +92,8 @@ class FaultIT {
     @Test
     void givenReaders_whenOnlyTheirListIsEvicted_thenTheyLearnBeforeTheyGoOn() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock reader = locks.createLock("s", LONG).acquireShared();
             assertThat(server.call("delete lock:s")).containsExactly("DELETED");
 
@@ -102,7 +107,8 @@ class FaultIT {
     @Test
     void givenReaders_whenOnlyTheSignOfOneIsEvicted_thenItAloneHasLost() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock lost = locks.createLock("s", LONG).acquireShared();
             Lock other = locks.createLock("s", LONG).acquireShared();
             assertThat(server.call("delete lock:s~r" + OwnerHash.of(lost.key()).id()))
@@ -118,7 +124,8 @@ class FaultIT {
     @Test
     void givenHeld_whenMemoryRunsOutAndItIsEvicted_thenTheHolderIsTold() throws Exception {
         try (MemcachedServer server = MemcachedServer.start("-m", "2");
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             List<LossReason> told = new CopyOnWriteArrayList<>();
             Lock lock = refreshed(locks, told);
 
@@ -139,7 +146,8 @@ class FaultIT {
     void givenAFullServerThatEvictsNothing_whenAcquired_thenAStorageFailureAndNoConflict(String protocol)
             throws Exception {
         try (MemcachedServer server = MemcachedServer.start("-M", "-m", "2");
-                LockFactory locks = LockFactory.connect(server.dsn() + "?protocol=" + protocol)) {
+                MemcachedStore store = Stores.patient(server.dsn() + "?protocol=" + protocol);
+                LockFactory locks = new LockFactory(store)) {
             fill(server);
 
             assertThatThrownBy(() -> locks.createLock("r", LONG).tryAcquire()).isInstanceOf(LockStorageException.class);
@@ -157,7 +165,8 @@ class FaultIT {
     @Test
     void givenAFullServerThatEvictsNothing_whenRefreshedInVain_thenTheHoldIsAsItWas() throws Exception {
         try (MemcachedServer server = MemcachedServer.start("-M", "-m", "2");
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(server.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock writer = locks.createLock("w", LONG).acquire();
             Lock reader = locks.createLock("s", LONG).acquireShared();
             fill(server);
@@ -176,8 +185,10 @@ class FaultIT {
     void givenAnAcquire_whenItsRequestOrReplyIsLost_thenAFailureAndNothingStaysTaken(String what) throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 FaultProxy proxy = FaultProxy.to(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
-                LockFactory others = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store);
+                MemcachedStore other = Stores.patient(server.address());
+                LockFactory others = new LockFactory(other)) {
             locks.createLock("warm-up").acquire().release();
             CompletableFuture<Void> lost =
                     what.equals("request") ? proxy.loseRequest("add lock:r") : proxy.loseReplyTo("add lock:r");
@@ -197,8 +208,10 @@ class FaultIT {
     void givenHeld_whenTheReplyToItsReleaseIsLost_thenAFailureAndItIsFree() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 FaultProxy proxy = FaultProxy.to(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
-                LockFactory others = LockFactory.connect(server.dsn())) {
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store);
+                MemcachedStore other = Stores.patient(server.address());
+                LockFactory others = new LockFactory(other)) {
             Lock lock = locks.createLock("r", LONG).acquire();
             CompletableFuture<Void> lost = proxy.loseReplyTo("cas lock:r");
 
@@ -216,7 +229,8 @@ class FaultIT {
     void givenHeld_whenTheReplyToARefreshIsLost_thenAFailureAndHeldStill() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 FaultProxy proxy = FaultProxy.to(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address())) {
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock lock = locks.createLock("r", LONG).acquire();
             CompletableFuture<Void> lost = proxy.loseReplyTo("cas lock:r");
 
@@ -232,7 +246,8 @@ class FaultIT {
     void givenHeld_whenTheConnectionIsCut_thenTheNextCallConnectsAgain() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 FaultProxy proxy = FaultProxy.to(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address())) {
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store)) {
             Lock lock = locks.createLock("r", LONG).acquire();
 
             proxy.cut();
@@ -306,7 +321,9 @@ class FaultIT {
     void givenNoServer_whenAsked_thenAStorageFailureAndItWorksOnceThereIsOne() throws Exception {
         try (MemcachedServer server = MemcachedServer.start()) {
             server.kill();
-            try (LockFactory locks = LockFactory.connect(server.dsn())) {
+            ServerAddress address = server.address();
+            try (MemcachedStore store = new MemcachedStore(address.host(), address.port());
+                    LockFactory locks = new LockFactory(store)) {
                 Lock lock = locks.createLock("r", LONG);
 
                 assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockStorageException.class);
@@ -322,7 +339,7 @@ class FaultIT {
 
     private static Lock refreshed(LockFactory locks, List<LossReason> told) throws InterruptedException {
         return locks.lock("r")
-                .ttl(Duration.ofSeconds(6))
+                .ttl(TimeLimits.ttl(Duration.ofSeconds(12)))
                 .autoRefresh()
                 .onLost(told::add)
                 .create()

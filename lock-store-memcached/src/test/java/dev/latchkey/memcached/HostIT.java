@@ -10,7 +10,10 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import dev.latchkey.combined.CombinedStore;
+import dev.latchkey.combined.ConsensusStrategy;
 import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,6 +22,7 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Scanner;
 import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
@@ -82,8 +86,12 @@ class HostIT {
     void givenOneOfThreeHostsIsUnknown_whenCombined_thenTheOthersGrant() throws Exception {
         try (MemcachedServer one = MemcachedServer.start();
                 MemcachedServer other = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(
-                        "combined:consensus(" + one.dsn() + "," + other.dsn() + ",memcached://no-such-host.invalid)")) {
+                MemcachedStore first = Stores.patient(one.address());
+                MemcachedStore second = Stores.patient(other.address());
+                MemcachedStore unknown = Stores.patient("memcached://no-such-host.invalid");
+                CombinedStore quorum =
+                        new CombinedStore(List.of(first, second, unknown), new ConsensusStrategy(), LONG);
+                LockFactory locks = new LockFactory(quorum)) {
             Lock lock = locks.createLock("r", Duration.ofMinutes(1));
 
             assertThat(lock.acquire(LIMIT).isAcquired()).isTrue();
@@ -116,7 +124,7 @@ class HostIT {
             Thread answering = new Thread(() -> refuseAll(server));
             answering.setDaemon(true);
             answering.start();
-            try (MemcachedStore store = new MemcachedStore("127.0.0.1", server.getLocalPort())) {
+            try (MemcachedStore store = Stores.patient(new ServerAddress("127.0.0.1", server.getLocalPort()))) {
                 assertThatThrownBy(() -> store.save(exclusive(Key.of("r"))))
                         .isInstanceOfSatisfying(
                                 LockStorageException.class,

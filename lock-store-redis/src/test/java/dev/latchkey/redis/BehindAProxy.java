@@ -19,6 +19,10 @@ abstract class BehindAProxy extends OnOneServer {
 
     static final Duration LONG_TTL = Fixture.LONG_TTL;
     static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofMillis(1_500));
+
+    /** Of what has to be held still when something goes wrong, also if the machine stands still before that. */
+    static final Duration HELD_TTL = TimeLimits.ttl(Duration.ofSeconds(5));
+
     static final String RESOURCE = "report";
     static final String STATE = "lock:{" + RESOURCE + "}";
     static final String CHANNEL = "lock:in:";
@@ -58,8 +62,12 @@ abstract class BehindAProxy extends OnOneServer {
     }
 
     void checkAftermath(long lastToken) throws InterruptedException {
+        checkAftermath(lastToken, SHORT_TTL);
+    }
+
+    void checkAftermath(long lastToken, Duration longestTtl) throws InterruptedException {
         // Only locks of this resource count.
         server.call("DEL", "lock:{warm-up}");
-        new Aftermath(server, RESOURCE).check(lastToken, SHORT_TTL);
+        new Aftermath(server, RESOURCE).check(lastToken, longestTtl);
     }
 }

@@ -46,7 +46,9 @@ class CallPathIT {
     void open() {
         StatefulRedisConnection<byte[], byte[]> commands = client.connect(ByteArrayCodec.INSTANCE);
         StatefulRedisPubSubConnection<String, String> messages = client.connectPubSub();
-        store = RedisStore.builder(noticingCalls(commands), messages).build();
+        store = RedisStore.builder(noticingCalls(commands), messages)
+                .commandTimeout(TimeLimits.LIMIT)
+                .build();
         // The server knows the scripts, and the store is connected.
         granted(store.save(exclusive(Key.of(UUID.randomUUID().toString()))));
         paths.clear();

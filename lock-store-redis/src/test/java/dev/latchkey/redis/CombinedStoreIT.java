@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
@@ -80,6 +81,8 @@ class CombinedStoreIT
 
     @Override
     public String dsn(List<? extends OwnServer> servers) {
-        return servers.stream().map(OwnServer::dsn).collect(Collectors.joining(",", "combined:consensus(", ")"));
+        return servers.stream()
+                .map(server -> PatientDsn.redis(server.dsn()))
+                .collect(Collectors.joining(",", "combined:consensus(", ")"));
     }
 }

@@ -26,7 +26,7 @@ class ConnectionLimitsIT extends OnOneServer {
     private static final KeyNames NAMES = new KeyNames("lock:");
 
     /** A busy machine may stand still for a part of it, which is not a silence after which a connection is replaced. */
-    private static final Duration LIMIT = TimeLimits.ttl(Duration.ofSeconds(3));
+    private static final Duration LIMIT = TimeLimits.ttl(Duration.ofSeconds(6));
 
     private static final Requests REQUESTS = new Requests(NAMES, Duration.ofMinutes(1), "1");
 

@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.TimeLimits;
 import java.util.List;
@@ -20,7 +21,7 @@ class DsnIT extends OnOneServer {
             assertThatThrownBy(() -> open(server.dsn() + "?" + option)).isInstanceOf(IllegalArgumentException.class);
         }
 
-        try (RedisStore store = open(server.dsn())) {
+        try (RedisStore store = open(PatientDsn.redis(server.dsn()))) {
             Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
         }
 

@@ -6,6 +6,7 @@ import com.sun.management.OperatingSystemMXBean;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -43,7 +44,7 @@ class ManyRenewalsIT {
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
     private final RedisServer server = RedisServer.start();
-    private final LockFactory locks = LockFactory.connect(server.dsn());
+    private final LockFactory locks = LockFactory.connect(PatientDsn.redis(server.dsn()));
     private final Queue<LossReason> losses = new ConcurrentLinkedQueue<>();
 
     @AfterEach

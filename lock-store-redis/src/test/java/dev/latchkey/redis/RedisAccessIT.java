@@ -9,6 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.testkit.Requests;
@@ -45,7 +46,7 @@ class RedisAccessIT extends OnOneServer {
             awaitQueued("lk:{report}:q", 1);
             assertThat(locks.createLock("report").tryAcquire(Duration.ofMillis(1_500)))
                     .isFalse();
-            first.refresh(TimeLimits.ttl(Duration.ofSeconds(2)));
+            first.refresh(TimeLimits.ttl(Duration.ofSeconds(5)));
             assertThat(next.join().isAcquired()).isTrue();
             assertThat(store.capability(InspectableStore.class).orElseThrow().holders("report"))
                     .hasSize(1);
@@ -186,7 +187,7 @@ class RedisAccessIT extends OnOneServer {
 
     private static String user(String name, String rights) {
         Rights.give(server, name, rights);
-        return "redis://" + Rights.login(name) + "@" + server.address() + "?prefix=lk:";
+        return PatientDsn.redis("redis://" + Rights.login(name) + "@" + server.address() + "?prefix=lk:");
     }
 
     private static void awaitQueued(String queue, long count) {

@@ -8,11 +8,13 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
@@ -125,7 +127,7 @@ class RedisBatchIT extends WithAStore {
 
     @Test
     void givenHashTag_whenUsed_thenAllKeysHaveIt() {
-        try (RedisStore tagged = open(server.dsn() + "?hash-tag=model-42")) {
+        try (RedisStore tagged = open(PatientDsn.redis(server.dsn() + "?hash-tag=model-42"))) {
             Key key = Key.of("a}b");
             Requests.granted(tagged.save(Requests.exclusive(key)));
             tagged.raise(Map.of("a}b", new StateIndex(1, 2)));
@@ -139,8 +141,10 @@ class RedisBatchIT extends WithAStore {
     @Test
     void givenNoReplica_whenRaised_thenItFailsAsALockDoes() {
         RedisClient client = RedisClient.create(server.dsn());
-        try (RedisStore replicated =
-                RedisStore.builder(client).replicas(1, Duration.ofMillis(20)).build()) {
+        try (RedisStore replicated = RedisStore.builder(client)
+                .replicas(1, Duration.ofMillis(20))
+                .commandTimeout(TimeLimits.LIMIT)
+                .build()) {
             Key key = Key.of("raised");
             Requests.granted(store.save(Requests.exclusive(key)));
 

@@ -7,6 +7,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.semaphore.Permit;
 import dev.latchkey.semaphore.Semaphore;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import java.time.Duration;
@@ -27,7 +28,7 @@ class RedisClusterIT extends OnACluster {
 
     @BeforeEach
     void open() {
-        store = (RedisStore) new RedisStore.Provider().open(cluster.dsn());
+        store = (RedisStore) new RedisStore.Provider().open(PatientDsn.redis(cluster.dsn()));
         locks = new LockFactory(store);
     }
 
@@ -109,7 +110,7 @@ class RedisClusterIT extends OnACluster {
     /** The driver gives the addresses that it makes of one DSN everything but this. */
     @Test
     void givenTheNameOfTheClient_whenConnected_thenTheServerOfTheLockShowsIt() {
-        try (LockFactory named = LockFactory.connect(cluster.dsn() + "?clientName=reports")) {
+        try (LockFactory named = LockFactory.connect(PatientDsn.redis(cluster.dsn() + "?clientName=reports"))) {
             assertThat(named.createLock(resource).tryAcquire()).isTrue();
 
             assertThat(cluster.masterOf(state).text("CLIENT", "LIST")).contains("name=reports");

@@ -72,7 +72,7 @@ class RedisConnectionFaultsIT extends BehindAProxy {
     @ParameterizedTest
     @EnumSource
     void givenCutWhileReleasing_whenItReturns_thenNothingIsHeldByItAnyMore(Cut cut) throws Exception {
-        Lock lock = held(SHORT_TTL);
+        Lock lock = held(HELD_TTL);
         long token = lock.fencingToken().orElseThrow();
         CompletableFuture<Void> happened = cut.next(proxy);
 
@@ -93,7 +93,7 @@ class RedisConnectionFaultsIT extends BehindAProxy {
         Lock lock = held(LONG_TTL);
         BackgroundCall<Lock> waiting = startWaiter(rivals);
         // A lost release leaves it to expire, but not before somebody waits.
-        lock.refresh(SHORT_TTL);
+        lock.refresh(HELD_TTL);
         CompletableFuture<Void> happened = cut.next(proxy);
 
         try {
@@ -119,7 +119,7 @@ class RedisConnectionFaultsIT extends BehindAProxy {
         Lock second = waiting.result();
         BackgroundCall<Lock> behind = startWaiter(locks);
         // As above. The waiter is told, and asks again: that is not what is to be lost.
-        second.refresh(SHORT_TTL);
+        second.refresh(HELD_TTL);
         CompletableFuture<Void> happened = cut.next(proxy, requestOf(Script.RELEASE));
 
         try {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
@@ -52,7 +53,7 @@ class RedisMemoryPolicyIT extends OnOneServer {
             })
     void givenAPolicyThatEvictsLocks_whenConnected_thenOneWarningNamesIt(String policy) {
         configure("100mb", policy);
-        try (RedisStore store = open(server.dsn())) {
+        try (RedisStore store = open(PatientDsn.redis(server.dsn()))) {
             Requests.granted(store.save(Requests.exclusive(Key.of("one"))));
             Requests.granted(store.save(Requests.exclusive(Key.of("two"))));
 
@@ -82,7 +83,7 @@ class RedisMemoryPolicyIT extends OnOneServer {
     @CsvSource({"100mb,noeviction", "0,allkeys-lru"})
     void givenNothingIsEvicted_whenConnectedStrictly_thenLocksAreGrantedWithoutAWarning(String memory, String policy) {
         configure(memory, policy);
-        try (RedisStore store = open(server.dsn() + "?strict=true")) {
+        try (RedisStore store = open(PatientDsn.redis(server.dsn() + "?strict=true"))) {
             Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
         }
 
@@ -92,7 +93,7 @@ class RedisMemoryPolicyIT extends OnOneServer {
     @Test
     void givenAPolicyThatEvictsLocksAndStrict_whenAcquired_thenRefusedUntilItIsChanged() {
         configure("100mb", "volatile-lru");
-        try (RedisStore store = open(server.dsn() + "?strict=true")) {
+        try (RedisStore store = open(PatientDsn.redis(server.dsn() + "?strict=true"))) {
             assertThatThrownBy(() -> store.save(Requests.exclusive(Key.of("r"))))
                     .isInstanceOfSatisfying(
                             LockStorageException.class,
@@ -111,8 +112,8 @@ class RedisMemoryPolicyIT extends OnOneServer {
     void givenNoRightToLookAndStrict_whenAcquired_thenRefusedAndWithoutStrictGranted() {
         Rights.give(server, "blind", "~lock:* " + Rights.SCRIPTS.replace(" +info", ""));
         String dsn = "redis://" + Rights.login("blind") + "@" + server.address();
-        try (RedisStore strict = open(dsn + "?strict=true");
-                RedisStore store = open(dsn)) {
+        try (RedisStore strict = open(PatientDsn.redis(dsn + "?strict=true"));
+                RedisStore store = open(PatientDsn.redis(dsn))) {
             assertThatThrownBy(() -> strict.save(Requests.exclusive(Key.of("r"))))
                     .isInstanceOf(LockStorageException.class)
                     .hasMessageContaining("+info");

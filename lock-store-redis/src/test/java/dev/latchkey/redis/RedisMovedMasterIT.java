@@ -76,7 +76,7 @@ class RedisMovedMasterIT {
     @Test
     void givenAWaiterListensAtAReplica_whenItIsLeftOut_thenItReadsOfNoGrant() {
         try (RedisConnection listener = second.connect();
-                RedisStore store = (RedisStore) new RedisStore.Provider().open(first.dsn())) {
+                RedisStore store = (RedisStore) new RedisStore.Provider().open(PatientDsn.redis(first.dsn()))) {
             listener.call("SUBSCRIBE", "lock:in:misled");
             Key holder = Key.of(RESOURCE);
             granted(store.save(exclusive(holder)));
@@ -113,7 +113,7 @@ class RedisMovedMasterIT {
                 RedisStore store = RedisStore.builder(commands, messages)
                         .commandTimeout(LIMIT)
                         .build();
-                LockFactory rivals = LockFactory.connect(first.dsn())) {
+                LockFactory rivals = LockFactory.connect(PatientDsn.redis(first.dsn()))) {
             Lock holder = rivals.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             RedisKeys keys = new RedisKeys(first);
@@ -178,8 +178,8 @@ class RedisMovedMasterIT {
     /** A1: only the connection of the commands is lost, as by the server's time limit, which spares those who listen. */
     @Test
     void givenAWaiter_whenOnlyItsCommandsMoveToAnotherMaster_thenItListensThereAsWell() throws Exception {
-        try (LockFactory others = LockFactory.connect(address.dsn());
-                LockFactory locks = LockFactory.connect(first.dsn())) {
+        try (LockFactory others = LockFactory.connect(PatientDsn.redis(address.dsn()));
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(first.dsn()))) {
             Lock holder = locks.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             BackgroundCall<Lock> waiting =
@@ -201,7 +201,7 @@ class RedisMovedMasterIT {
     @Test
     void givenTheOldMasterWaitsForItsMaster_whenTheAddressLeadsToAnother_thenThatIsAsked() {
         first.call("CONFIG", "SET", "replica-serve-stale-data", "no");
-        try (LockFactory locks = LockFactory.connect(address.dsn())) {
+        try (LockFactory locks = LockFactory.connect(PatientDsn.redis(address.dsn()))) {
             Lock holder = locks.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             Replication.awaitInStep(first, second);
@@ -278,7 +278,8 @@ class RedisMovedMasterIT {
     /** An interrupted thread must not wait less between two attempts than any other: it would keep a processor and the server busy. */
     @Test
     void givenReadOnly_whenCalledWithTheInterruptFlag_thenItAsksAgainAtTheUsualPace() throws Exception {
-        Duration timeout = TimeLimits.scaled(Duration.ofSeconds(1));
+        // A thread that stands still for seconds is refused more than once all the same.
+        Duration timeout = TimeLimits.scaled(Duration.ofSeconds(3));
         try (RedisStore store =
                 (RedisStore) new RedisStore.Provider().open(first.dsn() + "?timeout=" + timeout.toMillis() + "ms")) {
             Key key = Key.of(RESOURCE);

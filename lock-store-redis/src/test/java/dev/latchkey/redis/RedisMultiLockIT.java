@@ -7,10 +7,10 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -46,8 +46,9 @@ class RedisMultiLockIT extends BehindAProxy {
 
     @Test
     void givenHeld_whenOthersLook_thenTheySeeWhoHoldsEach() {
-        try (LockFactory named =
-                LockFactory.builder(server.dsn()).owner("transfer").build()) {
+        try (LockFactory named = LockFactory.builder(PatientDsn.redis(server.dsn()))
+                .owner("transfer")
+                .build()) {
             Lock lock = named.all(RESOURCES).create();
             assertThat(lock.tryAcquire()).isTrue();
 
@@ -114,10 +115,10 @@ class RedisMultiLockIT extends BehindAProxy {
     @Test
     void givenTheServerIsGone_whenTheLeaseIsOver_thenTheHolderIsToldOnceAndAllAreFree() throws Exception {
         try (RedisServer durable = RedisServer.startDurable();
-                LockFactory holders = LockFactory.connect(durable.dsn())) {
+                LockFactory holders = LockFactory.connect(PatientDsn.redis(durable.dsn()))) {
             BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
             Lock lock = holders.all(RESOURCES)
-                    .ttl(SHORT_TTL)
+                    .ttl(HELD_TTL)
                     .autoRefresh()
                     .onLost(losses::add)
                     .create();
@@ -130,7 +131,7 @@ class RedisMultiLockIT extends BehindAProxy {
                     .isEqualTo(LossReason.STORE_UNREACHABLE);
             assertThat(lock.isExpired()).isTrue();
             durable.restart();
-            try (LockFactory others = LockFactory.connect(durable.dsn())) {
+            try (LockFactory others = LockFactory.connect(PatientDsn.redis(durable.dsn()))) {
                 Lock next = others.all(RESOURCES).create();
                 Awaitility.await()
                         .atMost(TimeLimits.LIMIT)
@@ -163,9 +164,8 @@ class RedisMultiLockIT extends BehindAProxy {
 
     @Test
     void givenWaiting_whenTheServerIsGone_thenAFailureAndNothingIsHeld() throws Exception {
-        Duration timeout = TimeLimits.scaled(Duration.ofMillis(1_500));
         try (RedisServer durable = RedisServer.startDurable();
-                LockFactory others = LockFactory.connect(durable.dsn() + "?timeout=" + timeout.toMillis() + "ms")) {
+                LockFactory others = LockFactory.connect(PatientDsn.redis(durable.dsn()))) {
             Lock holder = others.createLock("gamma", LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
             BackgroundCall<Lock> waiting =

@@ -13,6 +13,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.LeaseChange;
@@ -144,7 +145,7 @@ class RedisQueueIT extends WithAStore {
     @Test
     void givenTheScriptIsUnknown_whenTheWaitEndsMeanwhile_thenNothingIsHeld() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore slow = open("redis://" + proxy.address())) {
+                RedisStore slow = open(PatientDsn.redis("redis://" + proxy.address()))) {
             Key warm = Key.of("warm-up");
             granted(slow.save(exclusive(warm)));
             assertThat(slow.delete(warm)).isTrue();
@@ -169,8 +170,8 @@ class RedisQueueIT extends WithAStore {
     void givenAPollerIsGone_whenReleased_thenTheNextHasItSoon() throws Exception {
         server.call("ACL", "SETUSER", "poller", "on", ">secret", "~*", "&*", "+@all", "-subscribe", "-ssubscribe");
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore gone = open("redis://poller:secret@" + proxy.address());
-                LockFactory locks = LockFactory.connect(server.dsn())) {
+                RedisStore gone = open(PatientDsn.redis("redis://poller:secret@" + proxy.address()));
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(server.dsn()))) {
             Lock holder = locks.createLock(RESOURCE, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
             CompletableFuture<Response> unused = waiting(gone, Key.of(RESOURCE), LONG_TTL);
@@ -192,7 +193,8 @@ class RedisQueueIT extends WithAStore {
         granted(store.save(exclusive(holder)));
         try (RedisConnection listener = server.connect()) {
             listener.call("SUBSCRIBE", "lock:in:me");
-            long unused = queue("short-token", "me.1", "x", 3_000, "1000 1");
+            // However long the test takes, it is not taken for dead.
+            long unused = queue("short-token", "me.1", "x", 3_000, "60000 1");
             long unusedToo = queue("long-token", "me.2", "x", 60_000, "5000 1");
 
             assertThat(store.delete(holder)).isTrue();
@@ -335,7 +337,7 @@ class RedisQueueIT extends WithAStore {
     @Test
     void givenARequestThatShortens_whenItsReplyIsLost_thenItIsNotRepeated() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = open("redis://" + proxy.address())) {
+                RedisStore far = open(PatientDsn.redis("redis://" + proxy.address()))) {
             Key key = Key.of(RESOURCE);
             Key claim = holding(key, far.save(exclusive(key)));
             granted(far.refresh(exclusive(claim)));
@@ -356,7 +358,7 @@ class RedisQueueIT extends WithAStore {
     @Test
     void givenADemotion_whenItsReplyIsLost_thenTheRepetitionFindsTheSharedHold() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = open("redis://" + proxy.address())) {
+                RedisStore far = open(PatientDsn.redis("redis://" + proxy.address()))) {
             Key key = Key.of(RESOURCE);
             Key claim = holding(key, far.save(exclusive(key)));
             CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
@@ -372,8 +374,8 @@ class RedisQueueIT extends WithAStore {
     @Test
     void givenTheNextWaitsInAnotherStore_whenHandedOver_thenTheListenersAreCountedAndTheGrantIsPublished()
             throws Exception {
-        try (LockFactory locks = LockFactory.connect(server.dsn());
-                LockFactory others = LockFactory.connect(server.dsn())) {
+        try (LockFactory locks = LockFactory.connect(PatientDsn.redis(server.dsn()));
+                LockFactory others = LockFactory.connect(PatientDsn.redis(server.dsn()))) {
             Lock holder = locks.createLock(RESOURCE, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
             BackgroundCall<Lock> waiting = BackgroundCall.start(

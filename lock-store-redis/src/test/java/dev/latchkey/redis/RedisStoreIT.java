@@ -22,6 +22,7 @@ import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.MultiLockForceContract;
 import dev.latchkey.testkit.MultiLockLeaseContract;
+import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SemaphoreContentionContract;
@@ -129,6 +130,11 @@ class RedisStoreIT
     @Override
     public List<RedisServer> startServers() {
         return List.of(RedisServer.startDurable());
+    }
+
+    @Override
+    public String dsn(List<? extends OwnServer> servers) {
+        return PatientDsn.redis(servers.get(0).dsn());
     }
 
     @Test

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.SslOptions;
@@ -126,7 +128,7 @@ class RedisTlsIT {
 
     @Test
     void givenADsnThatAsksForNoProof_whenLocksAreUsed_thenTheyWorkOverTls() throws Exception {
-        try (LockFactory locks = LockFactory.connect("rediss://" + address + "?verifyPeer=NONE")) {
+        try (LockFactory locks = LockFactory.connect(PatientDsn.redis("rediss://" + address + "?verifyPeer=NONE"))) {
             useIt(locks);
         }
     }
@@ -140,7 +142,9 @@ class RedisTlsIT {
                         .trustManager(certificate().toFile())
                         .build())
                 .build());
-        try (RedisStore store = new RedisStore(client);
+        try (RedisStore store = RedisStore.builder(client)
+                        .commandTimeout(TimeLimits.LIMIT)
+                        .build();
                 LockFactory locks = new LockFactory(store)) {
             useIt(locks);
         } finally {

@@ -13,13 +13,13 @@ import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -59,7 +59,7 @@ class RedisTopologyAccessIT {
             RedisServer owner = cluster.masterOf("lk:{" + RESOURCE + "}");
             String dsn = cluster.dsn().replace("://", "://" + Rights.login("app") + "@") + "?prefix=lk:";
 
-            try (LockFactory locks = LockFactory.connect(dsn)) {
+            try (LockFactory locks = LockFactory.connect(PatientDsn.redis(dsn))) {
                 useEverything(locks, () -> isSomebodyListening(owner, "lk:{" + RESOURCE + "}:q"));
             }
 
@@ -78,7 +78,8 @@ class RedisTopologyAccessIT {
             RedisClient client = RedisClient.create("redis://" + Rights.login("app") + "@" + master.address());
             try (RedisStore store = RedisStore.builder(client)
                     .keyPrefix("lk:")
-                    .replicas(1, Duration.ofSeconds(2))
+                    .replicas(1, TimeLimits.LIMIT.dividedBy(2))
+                    .commandTimeout(TimeLimits.LIMIT)
                     .build()) {
                 useEverything(new LockFactory(store), () -> isSomebodyListening(master, "lk:{" + RESOURCE + "}:q"));
             } finally {
@@ -95,7 +96,7 @@ class RedisTopologyAccessIT {
             servers.master().call("CONFIG", "SET", "requirepass", "s3cret");
             String dsn = servers.dsn().replace("://", "://s3cret@");
 
-            try (LockFactory locks = LockFactory.connect(dsn)) {
+            try (LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(dsn))) {
                 useEverything(locks, () -> isSomebodyListening(servers.master()));
             }
             try (LockFactory locks = LockFactory.connect(servers.dsn())) {
@@ -151,7 +152,8 @@ class RedisTopologyAccessIT {
                     .withSentinelMasterId("latchkey")
                     .withSentinel(servers.address().host(), servers.address().port(), "gu4rd")
                     .build());
-            try (RedisStore store = RedisStore.builder(client).build()) {
+            try (RedisStore store =
+                    RedisStore.builder(client).commandTimeout(TimeLimits.LIMIT).build()) {
                 useEverything(
                         new LockFactory(store),
                         () -> isSomebodyListening(servers.master(), "lock:{" + RESOURCE + "}:q"));

@@ -64,7 +64,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenReplicaIsInStep_whenTheMasterDies_thenHolderHoldsAndWaiterWaitsThere() throws Exception {
         try (RedisSentinel sentinel = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(sentinel.dsn().replace("#", PatientDsn.redis("") + "#"))) {
+                LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(sentinel.dsn()))) {
             Lock holder = locks.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             long token = holder.fencingToken().orElseThrow();
@@ -93,7 +93,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenReplicaHeardNothing_whenTheMasterDies_thenTheTokenGrowsAllTheSame() throws Exception {
         try (RedisSentinel sentinel = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(sentinel.dsn())) {
+                LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(sentinel.dsn()))) {
             sentinel.replica().freeze();
             assertThat(sentinel.master().text("CLIENT", "KILL", "TYPE", "replica"))
                     .isEqualTo("1");
@@ -120,10 +120,11 @@ class RedisTopologyFaultsIT {
     @Test
     void givenOneReplica_whenTwoAreToAcknowledge_thenAFailureAndNothingIsHeld() {
         try (RedisSentinel servers = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(servers.dsn())) {
+                LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(servers.dsn()))) {
             RedisClient client = RedisClient.create(servers.master().dsn());
             try (RedisStore careful = RedisStore.builder(client)
                     .replicas(2, Duration.ofMillis(200))
+                    .commandTimeout(TimeLimits.LIMIT)
                     .build()) {
                 Lock lock = new LockFactory(careful).createLock(RESOURCE);
 
@@ -144,7 +145,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenAWaiter_whenTheSlotIsMoved_thenItGetsTheLockFromTheNewOwner() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(cluster.dsn()))) {
             RedisServer source = cluster.masterOf(STATE);
             RedisServer target = other(cluster, source);
             Lock holder = locks.createLock(RESOURCE, TTL);
@@ -173,8 +174,9 @@ class RedisTopologyFaultsIT {
     /** B2: looks are five seconds apart, and the first that failed ended the wait. */
     @Test
     void givenAWaiter_whenItsSlotIsNotServedForAMoment_thenItGoesOnWaiting() throws Exception {
+        // Shorter than the time between two looks: else the first that fails would not have ended the wait.
         try (RedisCluster cluster = RedisCluster.start();
-                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+                LockFactory locks = LockFactory.connect(cluster.dsn() + "?timeout=4500ms")) {
             cluster.masters().forEach(master -> master.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
             RedisServer source = cluster.masterOf(STATE);
             String slot = source.text("CLUSTER", "KEYSLOT", STATE);
@@ -242,7 +244,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenTheSlotIsBeingMoved_whenLocksAreUsed_thenTheyWorkBeforeAndAfter() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(cluster.dsn()))) {
             RedisServer source = cluster.masterOf(STATE);
             RedisServer target = other(cluster, source);
             Lock holder = locks.createLock(RESOURCE, TTL);
@@ -269,7 +271,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenAWaiterListensAtAReplica_whenItIsTakenForDead_thenItReadsOfNoGrant() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(cluster.dsn()))) {
             RedisServer master = cluster.masterOf(STATE);
             RedisServer replica = cluster.addReplicaOf(master);
             Lock holder = locks.createLock(RESOURCE, TTL);
@@ -358,8 +360,8 @@ class RedisTopologyFaultsIT {
     @Test
     void givenAReaderWaits_whenHandedOverWhileTheSlotMoves_thenItHoldsWhatItWasTold() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                LockFactory locks = LockFactory.connect(cluster.dsn());
-                LockFactory others = LockFactory.connect(cluster.dsn())) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(cluster.dsn()));
+                LockFactory others = LockFactory.connect(PatientDsn.redis(cluster.dsn()))) {
             RedisServer source = cluster.masterOf(STATE);
             RedisServer target = other(cluster, source);
             Lock writer = locks.createLock(RESOURCE, TTL);

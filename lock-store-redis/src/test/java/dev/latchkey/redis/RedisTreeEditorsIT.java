@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.RefreshResult;
@@ -55,7 +56,7 @@ class RedisTreeEditorsIT {
      */
     @Test
     void givenAHundredEditors_whenRenewed_thenInBatchesByTheThreadsOfOneFactory() {
-        try (RedisStore store = (RedisStore) new RedisStore.Provider().open(server.dsn());
+        try (RedisStore store = (RedisStore) new RedisStore.Provider().open(PatientDsn.redis(server.dsn()));
                 TreeLocks locks = TreeLocks.of(new Counted(store), "model")
                         .withoutStateRule()
                         .ttl(TTL)

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class SilentMemberTest {
 
     /** The store gives up connecting after 30 seconds. */
-    private static final Duration AT_ONCE = Duration.ofSeconds(5);
+    private static final Duration AT_ONCE = Duration.ofSeconds(15);
 
     private ServerSocket silent;
     private RedisClient client;

@@ -13,7 +13,9 @@ import org.junit.jupiter.api.BeforeEach;
 /** As its superclass, and rivals with a connection of their own. */
 abstract class BesideRivals extends BehindAProxy {
 
-    static final Duration SHORT = Duration.ofSeconds(6);
+    /** A holder may stand still for half of it. */
+    static final Duration SHORT = Duration.ofSeconds(12);
+
     static final String SHORT_SESSION = Stores.session(SHORT);
 
     /** Where no session is to end. */

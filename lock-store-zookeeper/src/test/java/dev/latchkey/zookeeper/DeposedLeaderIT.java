@@ -78,7 +78,7 @@ class DeposedLeaderIT {
         await(first, "follower");
         String others = "zookeeper://" + first.address() + "," + second.address();
 
-        try (ZooKeeperStore store = Stores.open(leader.address(), Stores.session(Duration.ofSeconds(6)));
+        try (ZooKeeperStore store = Stores.open(leader.address(), Stores.session(Duration.ofSeconds(12)));
                 ZooKeeperStore rivals = Stores.open(others + "?sessionTimeout=60000")) {
             List<String> events = new CopyOnWriteArrayList<>();
             Lock holder = new LockFactory(store).createLock("deposed");

@@ -117,7 +117,7 @@ class EnsembleIT {
 
     @Test
     void givenHeld_whenTheLeaderIsFrozen_thenTheHolderKnowsBeforeARivalHolds() throws Exception {
-        try (ZooKeeperStore store = Stores.open(ensemble.dsn() + Stores.session(Duration.ofSeconds(6)));
+        try (ZooKeeperStore store = Stores.open(ensemble.dsn() + Stores.session(Duration.ofSeconds(12)));
                 ZooKeeperStore other = open()) {
             List<String> events = new CopyOnWriteArrayList<>();
             Lock holder = new LockFactory(store).createLock("frozen", TTL);

@@ -102,7 +102,7 @@ class LeaderElectionIT extends BesideRivals {
 
                 assertThat(nextTerm().number()).isGreaterThan(first.number());
                 assertThat(follower.isLeader()).isTrue();
-                // Without the question itself. Two sessions have a sign of life each in a second and a half at most.
+                // Without the question itself. Two sessions have a sign of life each in three seconds at most.
                 long packets = server.packetsReceived() - before - 1;
                 long seconds = Duration.ofNanos(System.nanoTime() - beganNanos).toSeconds();
                 assertThat(packets).isBetween(2L, 4L + 2 * seconds);
@@ -141,9 +141,8 @@ class LeaderElectionIT extends BesideRivals {
                     .during(Duration.ofSeconds(3))
                     .atMost(LIMIT)
                     .until(() -> nodes.line(NAME).equals(line));
-            // Of two sessions, a sign of life in a second and a half at most; a look of the leader in a second, and
-            // those
-            // of this test.
+            // Of two sessions, a sign of life in three seconds at most; a look of the leader in a second, and those of
+            // this test.
             long seconds = 1 + Duration.ofNanos(System.nanoTime() - beganNanos).toSeconds();
             assertThat(server.packetsReceived() - before).isLessThan(5 * seconds);
             assertThat(terms).isEmpty();

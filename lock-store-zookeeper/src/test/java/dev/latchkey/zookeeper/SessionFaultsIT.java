@@ -115,7 +115,7 @@ class SessionFaultsIT extends BesideRivals {
     @Test
     void givenHolderIsFrozenLongerThanItsSession_whenARivalTakes_thenItsTokenIsGreaterAndTheHolderLearnsIt()
             throws Exception {
-        try (SecondProcess other = SecondProcess.connect(server.dsn() + Stores.session(SHORT.multipliedBy(2)));
+        try (SecondProcess other = SecondProcess.connect(server.dsn() + SHORT_SESSION);
                 ZooKeeperStore lasting = Stores.open(server.address(), LONG_SESSION)) {
             RemoteLock frozen = other.lock("frozen", TTL);
             assertThat(frozen.tryAcquire()).isTrue();

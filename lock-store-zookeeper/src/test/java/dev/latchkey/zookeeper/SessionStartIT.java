@@ -24,7 +24,8 @@ import org.junit.jupiter.api.Test;
  */
 class SessionStartIT extends BehindAProxy {
 
-    private static final int TIMEOUT_MILLIS = 4_000;
+    /** The client breaks the connection when an answer takes two thirds of it. */
+    private static final int TIMEOUT_MILLIS = 10_000;
 
     SessionStartIT() {
         super("?sessionTimeout=" + TIMEOUT_MILLIS);

@@ -29,6 +29,10 @@ class StickyFaultsIT extends BesideRivals {
     /** Of this test alone: what one leaves behind may outlast it by a session. */
     private final String resource = "kept-" + UUID.randomUUID();
 
+    StickyFaultsIT() {
+        super(LONG_SESSION);
+    }
+
     private Lock sticky(LockFactory factory) {
         return factory.lock(resource).ttl(TTL).sticky(STICKY).create();
     }
@@ -220,36 +224,42 @@ class StickyFaultsIT extends BesideRivals {
     /** Nothing is believed for longer than the servers keep the session. */
     @Test
     void givenKept_whenTheNetworkIsSilent_thenItIsNotHeldHereWhenARivalHolds() throws Exception {
-        Lock lock = sticky(locks);
-        long token = kept(lock);
-        proxy.silence();
+        try (ZooKeeperStore brief = Stores.open(proxy.address(), SHORT_SESSION)) {
+            Lock lock = sticky(new LockFactory(brief));
+            long token = kept(lock);
+            proxy.silence();
 
-        Lock rival = rivals.createLock(resource, TTL);
-        assertThat(rival.tryAcquire(LIMIT)).isTrue();
+            Lock rival = rivals.createLock(resource, TTL);
+            assertThat(rival.tryAcquire(LIMIT)).isTrue();
 
-        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
-        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockStorageException.class);
-        proxy.heal();
-        Awaitility.await().atMost(LIMIT).ignoreExceptions().until(() -> !lock.tryAcquire());
-        assertThat(rival.isAcquired()).isTrue();
+            assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+            assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockStorageException.class);
+            proxy.heal();
+            Awaitility.await().atMost(LIMIT).ignoreExceptions().until(() -> !lock.tryAcquire());
+            assertThat(rival.isAcquired()).isTrue();
+        }
     }
 
     @Test
     void givenInUse_whenTheNetworkIsSilent_thenTheHolderKnowsBeforeARivalHolds() throws Exception {
         List<String> events = new CopyOnWriteArrayList<>();
-        Lock lock = sticky(locks);
-        lock.onLost(reason -> events.add("lost " + reason));
-        long token = kept(lock);
-        assertThat(lock.tryAcquire()).isTrue();
-        BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
+        try (ZooKeeperStore brief = Stores.open(proxy.address(), SHORT_SESSION)) {
+            Lock lock = sticky(new LockFactory(brief));
+            lock.onLost(reason -> events.add("lost " + reason));
+            long token = kept(lock);
+            assertThat(lock.tryAcquire()).isTrue();
+            BackgroundCall<Lock> rival = waiting(rivals, resource, 2);
 
-        proxy.silence();
-        Lock taken = rival.result();
-        // By the clock: on a busy machine, the thread that tells the holder may come later.
-        events.add(lock.isExpired() ? "rival holds" : "both hold");
+            proxy.silence();
+            Lock taken = rival.result();
+            // By the clock: on a busy machine, the thread that tells the holder may come later.
+            events.add(lock.isExpired() ? "rival holds" : "both hold");
 
-        Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(events).hasSize(2));
-        assertThat(events).containsExactlyInAnyOrder("lost SESSION_LOST", "rival holds");
-        assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token + 1);
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(events).hasSize(2));
+            assertThat(events).containsExactlyInAnyOrder("lost SESSION_LOST", "rival holds");
+            assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token + 1);
+        }
     }
 }

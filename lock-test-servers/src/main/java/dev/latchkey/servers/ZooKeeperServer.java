@@ -137,6 +137,8 @@ public final class ZooKeeperServer extends TestServer {
 
     private static final class Shared {
 
-        static final String DSN = shared(ENVIRONMENT, () -> start().dsn());
+        /** It would shorten the session of a DSN to 4 s. */
+        static final String DSN =
+                shared(ENVIRONMENT, () -> start("maxSessionTimeout=60000").dsn());
     }
 }

@@ -116,6 +116,24 @@ final class Candidates implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /**
+     * Waits for the next term of somebody else. Whoever led pauses after its term, but the others may stand still for
+     * longer before they look: then it leads again, up to three times, and resigns unless that term has ended already.
+     *
+     * @param endedNanos a time before the end of the former term
+     */
+    Belief awaitTermOfAnother(Belief former, long endedNanos) {
+        Belief next = awaitTermAfter(former.number());
+        long ended = endedNanos;
+        for (int i = 0; i < 3 && next.who().equals(former.who()); i++) {
+            assertThat(Duration.ofNanos(next.since() - ended)).isGreaterThan(PAUSE);
+            ended = next.since();
+            resign(next.who());
+            next = awaitTermAfter(next.number());
+        }
+        return next;
+    }
+
     /** The newest term, if its leader believes in it still. */
     Optional<Belief> leader() {
         return beliefs.stream().max(Comparator.comparingLong(Belief::number)).filter(belief -> isLeader(belief.who()));

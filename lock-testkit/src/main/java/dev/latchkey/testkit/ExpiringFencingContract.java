@@ -51,7 +51,7 @@ public interface ExpiringFencingContract extends ExpiringStoreContract, FencingC
         assertThat(lock.tryAcquire()).isTrue();
         OptionalLong token = lock.fencingToken();
 
-        lock.refresh(workingTtl());
+        lock.refresh(Fixture.LONG_TTL.dividedBy(2));
 
         assertThat(lock.fencingToken()).isEqualTo(token).isPresent();
     }

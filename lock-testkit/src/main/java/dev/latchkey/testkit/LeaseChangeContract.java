@@ -60,12 +60,12 @@ public interface LeaseChangeContract extends StoreContract {
     @Tag("slow")
     default void givenShortHold_whenRefreshedWithALongerTtl_thenItEndsLater(Fixture fixture) {
         Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
+        Key claim = holding(key, fixture.store().save(exclusive(key, Leases.ROOMY_TTL)));
 
         Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
         assertThat(response).isInstanceOf(Response.Granted.class);
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL);
         assertThat(fixture.store().find(key)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
@@ -74,12 +74,12 @@ public interface LeaseChangeContract extends StoreContract {
     @Tag("slow")
     default void givenShortHold_whenSavedAgainWithALongerTtl_thenItEndsLater(Fixture fixture) {
         Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
+        Key claim = holding(key, fixture.store().save(exclusive(key, Leases.ROOMY_TTL)));
 
         Response response = fixture.store().save(exclusive(claim));
 
         assertThat(response).isInstanceOf(Response.Granted.class);
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL);
         assertThat(fixture.store().find(key)).isPresent();
     }
 }

@@ -17,7 +17,7 @@ public interface LeaseRefreshContract extends StoreContract {
     @Test
     @Tag("slow")
     default void givenHolderIsRefreshed_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
-        Lock holder = fixture.lock(workingTtl());
+        Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
         Lock rival = fixture.lock();
         BackgroundCall<Boolean> expiredWhenRivalGotIn = fixture.startWaiting(() -> {
@@ -36,12 +36,12 @@ public interface LeaseRefreshContract extends StoreContract {
     @Test
     @Tag("slow")
     default void givenHeldShortly_whenRefreshed_thenHeldPastTheFirstTtl(Fixture fixture) {
-        Lock lock = fixture.lock(workingTtl());
+        Lock lock = fixture.lock(Leases.ROOMY_TTL);
         assertThat(lock.tryAcquire()).isTrue();
 
         lock.refresh(LONG_TTL);
 
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL);
         assertThat(lock.isExpired()).isFalse();
         assertThat(lock.isAcquired()).isTrue();
         assertThat(fixture.lock().tryAcquire()).isFalse();
@@ -64,12 +64,12 @@ public interface LeaseRefreshContract extends StoreContract {
     default void givenAutoRefresh_whenSeveralTtlsAreOver_thenHeldStill(Fixture fixture) {
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .autoRefresh()
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
 
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL);
         LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
 
         assertThat(lock.isExpired()).isFalse();
@@ -101,7 +101,7 @@ public interface LeaseRefreshContract extends StoreContract {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .autoRefresh()
                 .onLost(told::add)
                 .create();

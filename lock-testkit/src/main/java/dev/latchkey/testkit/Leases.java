@@ -8,6 +8,13 @@ import java.util.Optional;
 /** Leases that are changed on a machine that may be busy. */
 final class Leases {
 
+    /**
+     * A TTL that outlasts a few steps of a test, also if one of them takes seconds longer, and that a test can wait
+     * for. Of whole seconds, which is all that some stores count.
+     */
+    static final Duration ROOMY_TTL =
+            Duration.ofSeconds(TimeLimits.ttl(Duration.ofSeconds(6)).toSeconds());
+
     private Leases() {}
 
     /** Has a lease end soon. An answer that comes later than that has ended it as well. */

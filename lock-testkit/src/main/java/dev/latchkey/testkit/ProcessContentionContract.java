@@ -72,7 +72,7 @@ public interface ProcessContentionContract extends ProcessesContract {
             Fixture fixture, @TempDir Path directory) throws Exception {
         Tally tally = new Tally(directory);
         // For a victim that holds: the others lose nothing while they stand still.
-        Duration ttl = TimeLimits.ttl(crashTtl());
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(8));
         List<SecondProcess> processes = SecondProcess.connect(dsn(), processes() + 1);
         try {
             List<Reply> replies = new ArrayList<>();

@@ -62,7 +62,7 @@ public interface RecallableLeaseContract extends RecallableStoreContract, Expiri
         Request shorter = new Request(
                 claiming(key, first),
                 LockMode.EXCLUSIVE,
-                workingTtl(),
+                Fixture.LONG_TTL.dividedBy(2),
                 RetryIntent.ONCE,
                 LeaseChange.SET,
                 "",

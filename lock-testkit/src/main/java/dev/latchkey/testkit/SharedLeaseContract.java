@@ -119,7 +119,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     default void givenPromotedOrDemoted_whenTheNewTtlIsOver_thenGone(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
-        Key reader = holding(key, store.save(shared(key, workingTtl())));
+        Key reader = holding(key, store.save(shared(key)));
         Key writer = holding(key, store.save(exclusive(reader, LONG_TTL)));
 
         granted(store.save(shared(writer, shortTtl()).with(LeaseChange.SET)));
@@ -133,11 +133,11 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     default void givenHeldShortly_whenPromotedWithALongerTtl_thenItEndsLater(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
-        Key reader = holding(key, store.save(shared(key, workingTtl())));
+        Key reader = holding(key, store.save(shared(key, Leases.ROOMY_TTL)));
 
         granted(store.save(exclusive(reader)));
 
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL);
         assertThat(store.find(key)).isPresent();
     }
 

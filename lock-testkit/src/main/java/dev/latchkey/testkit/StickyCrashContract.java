@@ -25,7 +25,7 @@ public interface StickyCrashContract extends ProcessesContract {
     default void givenKeptInAnotherProcess_whenThatIsKilled_thenARivalGetsItWithAGreaterToken(Fixture fixture)
             throws Exception {
         try (SecondProcess keeping = SecondProcess.connect(dsn())) {
-            long used = keptToken(fixture, keeping.stickyLock(fixture.resource(), crashTtl(), crashTtl()));
+            long used = keptToken(fixture, keeping.stickyLock(fixture.resource(), ttl(), crashTtl()));
             keeping.kill();
             Lock rival = fixture.lock();
 
@@ -44,7 +44,7 @@ public interface StickyCrashContract extends ProcessesContract {
     default void givenKeptInAnotherProcess_whenThatIsFrozenUntilARivalHolds_thenItDoesNotHoldWhenItGoesOn(
             Fixture fixture) throws Exception {
         try (SecondProcess keeping = SecondProcess.connect(dsn())) {
-            RemoteLock keeper = keeping.stickyLock(fixture.resource(), crashTtl(), crashTtl());
+            RemoteLock keeper = keeping.stickyLock(fixture.resource(), ttl(), crashTtl());
             long used = keptToken(fixture, keeper);
             keeping.freeze();
             Lock rival = fixture.lock();
@@ -79,7 +79,12 @@ public interface StickyCrashContract extends ProcessesContract {
         }
     }
 
+    /** It is used again and again until it is kept, in another process. */
+    private static Duration ttl() {
+        return TimeLimits.ttl(Duration.ofSeconds(8));
+    }
+
     private Duration untilItIsOver() {
-        return crashTtl().multipliedBy(2).plus(TimeLimits.LIMIT);
+        return ttl().plus(crashTtl()).plus(TimeLimits.LIMIT);
     }
 }

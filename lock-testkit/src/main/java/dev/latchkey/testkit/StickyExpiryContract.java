@@ -99,7 +99,7 @@ public interface StickyExpiryContract extends StickyRivalContract, RecallableLea
             }
         }));
         Lock first = here.lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .sticky(StickyLocks.FOR_LONG)
                 .create();
         Lock second = sticky(fixture, here);
@@ -127,7 +127,7 @@ public interface StickyExpiryContract extends StickyRivalContract, RecallableLea
             throws Exception {
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .sticky(shortTtl())
                 .create();
         assertThat(lock.tryAcquire()).isTrue();

@@ -31,11 +31,11 @@ public interface StickyLeaseContract extends StickyContract, StickyExpiryContrac
         RecallableStore store = fixture.store(RecallableStore.class);
         LockFactory here = fixture.closing(new LockFactory(store));
         Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .sticky(shortTtl())
                 .create();
         long token = usedToken(lock);
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl().plus(shortTtl()));
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL.plus(shortTtl()));
         Key key = fixture.key();
         Response.Granted rival = Requests.granted(store.save(exclusive(key, Fixture.LONG_TTL)));
         assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
@@ -52,20 +52,19 @@ public interface StickyLeaseContract extends StickyContract, StickyExpiryContrac
     @Test
     @Tag("slow")
     default void givenKeptForLongerThanSticky_whenAcquired_thenItHasItsWholeTtl(Fixture fixture) {
+        Duration ttl = Leases.ROOMY_TTL;
+        Duration kept = ttl.dividedBy(6);
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = here.lock(fixture.resource())
-                .ttl(workingTtl())
-                .sticky(shortTtl())
-                .create();
+        Lock lock = here.lock(fixture.resource()).ttl(ttl).sticky(kept).create();
         long token = usedToken(lock);
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, kept);
 
         long before = System.nanoTime();
         assertThat(lock.tryAcquire()).isTrue();
 
         Duration left = lock.remainingLifetime().orElseThrow();
         assertThat(left.plusNanos(System.nanoTime() - before))
-                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
+                .isGreaterThan(ttl.multipliedBy(9).dividedBy(10));
         assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
     }
 
@@ -73,19 +72,19 @@ public interface StickyLeaseContract extends StickyContract, StickyExpiryContrac
     @Test
     @Tag("slow")
     default void givenKeptForALongerTtl_whenAnotherLockRefreshes_thenItHasItsWholeTtl(Fixture fixture) {
+        Duration ttl = Leases.ROOMY_TTL;
         LockFactory here = fixture.closing(new LockFactory(fixture.store()));
         assertThat(usedToken(sticky(fixture, here))).isPositive();
-        Lock shorter =
-                here.lock(fixture.resource()).ttl(workingTtl()).sticky(STICKY).create();
+        Lock shorter = here.lock(fixture.resource()).ttl(ttl).sticky(STICKY).create();
         assertThat(shorter.tryAcquire()).isTrue();
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, ttl.dividedBy(6));
 
         long before = System.nanoTime();
         shorter.refresh();
 
         Duration left = shorter.remainingLifetime().orElseThrow();
         assertThat(left.plusNanos(System.nanoTime() - before))
-                .isGreaterThan(workingTtl().multipliedBy(9).dividedBy(10));
+                .isGreaterThan(ttl.multipliedBy(9).dividedBy(10));
         assertThat(sticky(fixture, here).tryAcquire()).isFalse();
     }
 
@@ -93,7 +92,7 @@ public interface StickyLeaseContract extends StickyContract, StickyExpiryContrac
     @Test
     @Tag("slow")
     default void givenKeptUntilItIsNotReliedOn_whenAcquired_thenItIsGranted(Fixture fixture) {
-        Duration took = workingTtl();
+        Duration took = Leases.ROOMY_TTL;
         LockFactory here = fixture.closing(new LockFactory(new CountedStore(fixture.store(RecallableStore.class)) {
             @Override
             public Response save(Request request) {

@@ -63,8 +63,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Tag("slow")
     default void givenEditorPushedAndDiedHolding_whenItsLeaseIsOver_thenOthersHaveToPull(Fixture fixture)
             throws InterruptedException {
-        TreeEditor dead =
-                TreeEditors.create(fixture, tree(fixture).ttl(shortTtl().multipliedBy(7)));
+        TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(Leases.ROOMY_TTL));
         dead.acquire(TreeRequest.exclusive("child1"));
         dead.pushedRetaining(1);
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture));

@@ -180,11 +180,11 @@ abstract class LockRegistryContract {
     @Test
     void givenASchedulerIsSet_whenTheTtlIsOverSeveralTimes_thenItIsHeld() {
         registry.setRenewalTaskScheduler(new ThreadPoolTaskScheduler());
-        Duration ttl = SHORT.multipliedBy(4);
+        Duration ttl = SHORT.multipliedBy(8);
         long start = System.nanoTime();
         lock.lock(ttl);
 
-        awaitOver(start, ttl.multipliedBy(3));
+        awaitOver(start, ttl.multipliedBy(2));
 
         assertThat(rival.tryLock()).isFalse();
         lock.unlock();
