@@ -2,7 +2,6 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +61,7 @@ class LettuceVersionsIT {
                         "-cp",
                         Installed.alone(OwnRedisClient.class, directory) + ":" + classPath,
                         OwnRedisClient.class.getName(),
-                        PatientDsn.redis(RedisServer.sharedDsn())));
+                        RedisServer.sharedDsn()));
 
         assertThat(printed.lines().filter("locked true"::equals)).as(printed).hasSize(2);
     }

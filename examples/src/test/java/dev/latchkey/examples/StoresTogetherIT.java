@@ -181,7 +181,7 @@ class StoresTogetherIT {
 
     private static String dsn(String store, Path home) {
         return switch (store) {
-            case "lock-store-dynamodb" -> PatientDsn.dynamoDb(DynamoDbServer.sharedDsn());
+            case "lock-store-dynamodb" -> DynamoDbServer.sharedDsn();
             case "lock-store-etcd" -> PatientDsn.etcd(EtcdServer.sharedDsn());
             case "lock-store-flock" -> "flock://" + directory.resolve("locks");
             case "lock-store-jdbc" -> "jdbc:h2:" + home.resolve("database");

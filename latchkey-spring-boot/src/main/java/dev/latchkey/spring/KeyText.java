@@ -36,10 +36,10 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
-        TypeDescriptor each = target.getElementTypeDescriptor();
+        Class<?> each = elementType(target);
         if (value != null && target.getType() == String.class) {
             checkAppended(value);
-        } else if (value != null && each != null && each.getType() == String.class) {
+        } else if (value != null && each != null && CharSequence.class.isAssignableFrom(each)) {
             checkTexts(value, target.getType());
         }
         return value == null || STANDARD.canConvert(source, target)
@@ -47,12 +47,20 @@ record KeyText(LockedMethod locked) implements TypeConverter {
                 : text(value);
     }
 
-    /** A method of several texts that takes a set cannot rely on their order. One that takes an array or a list does. */
+    /** Of an array, a stream, or whatever else can be iterated over, as String.join() takes. */
+    private static @Nullable Class<?> elementType(TypeDescriptor target) {
+        TypeDescriptor each = target.getElementTypeDescriptor();
+        return each != null
+                ? each.getType()
+                : target.getResolvableType().as(Iterable.class).getGeneric().resolve();
+    }
+
+    /** A method that takes a set of texts, or any collection, does not rely on their order. Others do, as for an array. */
     private void checkTexts(Object value, Class<?> type) {
         if (value instanceof BaseStream) {
             throw locked.wrongKey("made from the elements of a stream: collect it to a list first");
         }
-        if (value instanceof Collection<?> several && type.isAssignableFrom(Set.class)) {
+        if (value instanceof Collection<?> several && (type == Collection.class || Set.class.isAssignableFrom(type))) {
             several.forEach(this::checkElement);
         } else {
             checkAppended(value);

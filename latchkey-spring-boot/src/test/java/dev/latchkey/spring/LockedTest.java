@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -177,6 +178,9 @@ class LockedTest {
         assertThat(work.sorted(Set.of("b", "a"))).isEqualTo("app:sorted:a+b");
         assertThatThrownBy(() -> work.joined(Set.of("b", "a"))).hasStackTraceContaining("sort it");
         assertThatThrownBy(() -> work.listed(Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThat(work.iterated(List.of("b", "a"))).isEqualTo("app:b+a");
+        assertThatThrownBy(() -> work.iterated(Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThat(work.treeSorted(Set.of("b", "a"))).isEqualTo("app:a+b");
         assertThat(work.listed(List.of(2, 1))).isEqualTo("app:listed:2+1");
         assertThat(work.streamed(List.of(2, 1))).isEqualTo("app:streamed:2+1");
         assertThatThrownBy(() -> work.streamed(List.of(new Named("a"))))
@@ -602,6 +606,22 @@ class LockedTest {
         String sorted(Object items) {
             assertThat(items).isNotNull();
             return CurrentLock.get().resource();
+        }
+
+        @Locked("T(String).join('+', #items)")
+        String iterated(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        @Locked("#root.target.inOrder(#items)")
+        String treeSorted(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String inOrder(SortedSet<String> texts) {
+            return String.join("+", texts);
         }
 
         @Locked("'listed:' + #root.target.list(#items)")

@@ -64,7 +64,7 @@ class StoresIT {
     static Stream<Arguments> dsns() {
         return Stream.of(
                 Arguments.of(EtcdStore.class, PatientDsn.etcd(EtcdServer.sharedDsn())),
-                Arguments.of(DynamoDbStore.class, PatientDsn.dynamoDb(DynamoDbServer.sharedDsn())),
+                Arguments.of(DynamoDbStore.class, DynamoDbServer.sharedDsn()),
                 Arguments.of(
                         MySqlLockStore.class, MariaDbServer.sharedDsn().replaceFirst("^mariadb:", "mariadb+getlock:")));
     }

@@ -5,7 +5,10 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -26,10 +29,13 @@ final class ProcessTree {
     /** A signal that came longer after a glimpse cannot have ended a process before it: what that did not see is a daemon. */
     private static final long ON_ITS_WAY_NANOS = 500_000_000;
 
+    /** One a second: a signal may arrive here two seconds late. */
+    private static final int MOST_GLIMPSES = 4;
+
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
-    private Set<ProcessHandle> glimpsed = Set.of();
-    private Set<ProcessHandle> glimpsedBefore = Set.of();
-    private long glimpsedNanos;
+    private final Deque<Glimpse> glimpses = new ArrayDeque<>();
+
+    private record Glimpse(Set<ProcessHandle> processes, long nanos) {}
 
     ProcessTree(ProcessHandle child) {
         this(List.of(child));
@@ -49,7 +55,8 @@ final class ProcessTree {
 
     /** Remembers the processes that exist now, or else those recorded last. */
     void look() {
-        seen.addAll(descendants().orElse(glimpsed));
+        seen.addAll(descendants()
+                .orElse(glimpses.isEmpty() ? Set.of() : glimpses.getLast().processes()));
     }
 
     /**
@@ -74,9 +81,10 @@ final class ProcessTree {
     /** Records the processes that exist now, beside those recorded last, without remembering them yet. */
     void glimpse() {
         descendants().ifPresent(now -> {
-            glimpsedBefore = glimpsed;
-            glimpsed = now;
-            glimpsedNanos = System.nanoTime();
+            glimpses.addLast(new Glimpse(now, System.nanoTime()));
+            if (glimpses.size() > MOST_GLIMPSES) {
+                glimpses.removeFirst();
+            }
         });
     }
 
@@ -87,10 +95,13 @@ final class ProcessTree {
      * @param signalNanos when the signal came, at the latest
      */
     void rememberGlimpsed(long signalNanos) {
-        if (signalNanos - glimpsedNanos < ON_ITS_WAY_NANOS) {
-            seen.addAll(glimpsedBefore);
+        for (Iterator<Glimpse> newest = glimpses.descendingIterator(); newest.hasNext(); ) {
+            Glimpse glimpse = newest.next();
+            seen.addAll(glimpse.processes());
+            if (signalNanos - glimpse.nanos() >= ON_ITS_WAY_NANOS) {
+                return;
+            }
         }
-        seen.addAll(glimpsed);
     }
 
     /** Sends a signal to all, the child first, so that a shell does not continue with its next command. */

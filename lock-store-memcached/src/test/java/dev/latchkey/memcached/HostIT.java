@@ -10,8 +10,6 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
-import dev.latchkey.combined.CombinedStore;
-import dev.latchkey.combined.ConsensusStrategy;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
@@ -22,7 +20,6 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.Scanner;
 import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
@@ -86,12 +83,8 @@ class HostIT {
     void givenOneOfThreeHostsIsUnknown_whenCombined_thenTheOthersGrant() throws Exception {
         try (MemcachedServer one = MemcachedServer.start();
                 MemcachedServer other = MemcachedServer.start();
-                MemcachedStore first = Stores.patient(one.address());
-                MemcachedStore second = Stores.patient(other.address());
-                MemcachedStore unknown = Stores.patient("memcached://no-such-host.invalid");
-                CombinedStore quorum =
-                        new CombinedStore(List.of(first, second, unknown), new ConsensusStrategy(), LONG);
-                LockFactory locks = new LockFactory(quorum)) {
+                LockFactory locks = LockFactory.connect(
+                        "combined:consensus(" + one.dsn() + "," + other.dsn() + ",memcached://no-such-host.invalid)")) {
             Lock lock = locks.createLock("r", Duration.ofMinutes(1));
 
             assertThat(lock.acquire(LIMIT).isAcquired()).isTrue();

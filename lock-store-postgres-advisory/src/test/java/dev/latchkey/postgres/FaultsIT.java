@@ -35,9 +35,6 @@ import org.junit.jupiter.api.Test;
 /** Sessions, servers and networks that end while somebody holds or waits. */
 class FaultsIT {
 
-    /** Twice that at least: with less than the 5 s after which a holder would look by itself, on an idle machine. */
-    private static final Duration PUSHED = Duration.ofMillis(2400);
-
     private static PostgresServer server;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -86,7 +83,7 @@ class FaultsIT {
 
         Raw.terminate(server, "granted");
 
-        awaitLoss(PUSHED);
+        awaitLoss(Duration.ofSeconds(2));
         assertThat(lock.isAcquired()).isFalse();
         assertThat(lock.release()).isFalse();
         assertThat(others.createLock("report").tryAcquire()).isTrue();
@@ -159,7 +156,7 @@ class FaultsIT {
 
         assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class);
-        awaitLoss(PUSHED);
+        awaitLoss(Duration.ofSeconds(2));
         assertThat(promoter.isAcquired()).isFalse();
         assertThat(reader.isAcquired()).isTrue();
         assertThat(reader.tryAcquire()).isTrue();
@@ -174,7 +171,7 @@ class FaultsIT {
 
         server.kill();
 
-        awaitLoss(PUSHED);
+        awaitLoss(Duration.ofSeconds(2));
         assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .hasCauseInstanceOf(LockStorageException.class);
         assertThatThrownBy(() -> locks.createLock("report").tryAcquire()).isInstanceOf(LockStorageException.class);
@@ -214,7 +211,7 @@ class FaultsIT {
 
         proxy.cut();
 
-        awaitLoss(PUSHED);
+        awaitLoss(Duration.ofSeconds(2));
         Awaitility.await().untilAsserted(() -> assertThat(lock.tryAcquire()).isTrue());
     }
 
@@ -357,7 +354,7 @@ class FaultsIT {
 
         assertThat(lock.release()).isFalse();
 
-        awaitLoss(PUSHED);
+        awaitLoss(Duration.ofSeconds(2));
         assertThat(locks.createLock("report").tryAcquire()).isTrue();
     }
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /**
  * DSNs for tests that do not test the time limit of a driver: on a machine as busy as all tests make it, a server may not answer
- * within the limit that a driver has, and a file may be locked for longer. On an idle machine it is the driver's, or the store's.
+ * within the limit that a driver has, and a file may be locked for longer. On an idle machine it is twice the driver's, or the store's.
  */
 public final class PatientDsn {
 
@@ -14,7 +14,7 @@ public final class PatientDsn {
     /**
      * Returns the DSN of a store on Redis that waits for an answer for as long as this machine needs.
      *
-     * @param dsn of one server, of a cluster or of sentinels; without a time limit
+     * @param dsn of one server or of a cluster, without a time limit
      * @return the same with a limit
      */
     public static String redis(String dsn) {

@@ -70,7 +70,7 @@ public interface LeaseRefreshContract extends StoreContract {
         assertThat(lock.tryAcquire()).isTrue();
 
         LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL);
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+        LeaseContract.awaitThatATtlIsOver(fixture, Leases.ROOMY_TTL.dividedBy(2));
 
         assertThat(lock.isExpired()).isFalse();
         assertThat(lock.isAcquired()).isTrue();
