@@ -8,8 +8,10 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -36,15 +38,23 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     @Override
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
-        Class<?> each = elementType(target);
-        if (value != null && target.getType() == String.class) {
-            checkAppended(value);
-        } else if (value != null && each != null && CharSequence.class.isAssignableFrom(each)) {
-            checkTexts(value, target.getType());
+        if (value != null) {
+            check(value, target.getType(), elementType(target));
         }
         return value == null || STANDARD.canConvert(source, target)
                 ? STANDARD.convertValue(value, source, target)
                 : text(value);
+    }
+
+    private void check(Object value, Class<?> type, @Nullable Class<?> each) {
+        if (CharSequence.class.isAssignableFrom(type)) {
+            checkAppended(value);
+        } else if (each != null && CharSequence.class.isAssignableFrom(each)) {
+            checkTexts(value, type);
+        } else if (each == null && value instanceof Collection && !type.isInstance(value)) {
+            // Its first element is taken.
+            checkSameEverywhere(value);
+        }
     }
 
     /** Of an array, a stream, or whatever else can be iterated over, as String.join() takes. */
@@ -57,10 +67,13 @@ record KeyText(LockedMethod locked) implements TypeConverter {
 
     /** A method that takes a set of texts, or any collection, does not rely on their order. Others do, as for an array. */
     private void checkTexts(Object value, Class<?> type) {
-        if (value instanceof BaseStream) {
-            throw locked.wrongKey("made from the elements of a stream: collect it to a list first");
+        boolean isIterated = value instanceof Iterable && !(value instanceof Collection) && type.isInstance(value);
+        if (isIterated || value instanceof BaseStream) {
+            throw locked.wrongKey(
+                    "made from the elements of a " + value.getClass().getTypeName() + ": collect them to a list first");
         }
-        if (value instanceof Collection<?> several && (type == Collection.class || Set.class.isAssignableFrom(type))) {
+        if (value instanceof Collection<?> several
+                && (type == Collection.class || type == Set.class || SortedSet.class.isAssignableFrom(type))) {
             several.forEach(this::checkElement);
         } else {
             checkAppended(value);
@@ -124,7 +137,11 @@ record KeyText(LockedMethod locked) implements TypeConverter {
         if (value instanceof Map<?, ?> map) {
             return map.size() < 2 || map instanceof SortedMap || map instanceof LinkedHashMap || map instanceof EnumMap;
         }
-        return true;
+        // The values of a map are neither.
+        return !(value instanceof Collection<?> several)
+                || several.size() < 2
+                || several instanceof List
+                || several instanceof Queue;
     }
 
     private IllegalArgumentException differs(Object value, String where) {

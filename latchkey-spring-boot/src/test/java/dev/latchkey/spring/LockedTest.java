@@ -180,13 +180,17 @@ class LockedTest {
         assertThatThrownBy(() -> work.listed(Set.of("b", "a"))).hasStackTraceContaining("sort it");
         assertThat(work.iterated(List.of("b", "a"))).isEqualTo("app:b+a");
         assertThatThrownBy(() -> work.iterated(Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThatThrownBy(() -> work.iterated(Path.of("b", "a"))).hasStackTraceContaining("collect them to a list");
+        assertThat(work.joinedTo("c", List.of("b"))).isEqualTo("app:c+b");
+        assertThatThrownBy(() -> work.joinedTo("c", Set.of("b", "a"))).hasStackTraceContaining("sort it");
+        assertThatThrownBy(() -> work.keyed(Map.of(1, "b", 2, "a").values())).hasStackTraceContaining("sort it");
         assertThat(work.treeSorted(Set.of("b", "a"))).isEqualTo("app:a+b");
         assertThat(work.listed(List.of(2, 1))).isEqualTo("app:listed:2+1");
         assertThat(work.streamed(List.of(2, 1))).isEqualTo("app:streamed:2+1");
         assertThatThrownBy(() -> work.streamed(List.of(new Named("a"))))
                 .hasStackTraceContaining("Named, whose text differs in each instance");
-        assertThatThrownBy(() -> work.joined(Stream.of("b", "a"))).hasStackTraceContaining("collect it to a list");
-        assertThatThrownBy(() -> work.sorted(Stream.of("b", "a"))).hasStackTraceContaining("collect it to a list");
+        assertThatThrownBy(() -> work.joined(Stream.of("b", "a"))).hasStackTraceContaining("collect them to a list");
+        assertThatThrownBy(() -> work.sorted(Stream.of("b", "a"))).hasStackTraceContaining("collect them to a list");
         assertThatThrownBy(() -> work.sorted(List.of(new Named("a"))))
                 .hasStackTraceContaining("Named, whose text differs in each instance");
         assertThatThrownBy(() -> work.sorted(new Named[] {new Named("a")}))
@@ -611,6 +615,12 @@ class LockedTest {
         @Locked("T(String).join('+', #items)")
         String iterated(Object items) {
             assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        @Locked("T(String).join('+', #text, #items)")
+        String joinedTo(String text, Object items) {
+            assertThat(List.of(text, items)).hasSize(2);
             return CurrentLock.get().resource();
         }
 

@@ -102,11 +102,15 @@ public interface LeaderElectionContract extends StoreContract {
             Belief first = candidates.awaitTermAfter(0);
             candidates.stand(fixture.store(), "bob");
 
+            long failed = System.nanoTime();
             failing.countDown();
 
-            String next = candidates.awaitTermAfter(first.number()).who();
+            Belief next = candidates.awaitTermAfter(first.number());
+            if (next.who().equals("ann")) {
+                assertThat(Duration.ofNanos(next.since() - failed)).isGreaterThan(Candidates.PAUSE);
+            }
             candidates.check();
-            return next;
+            return next.who();
         }
     }
 

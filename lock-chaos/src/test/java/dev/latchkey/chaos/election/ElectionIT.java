@@ -17,7 +17,7 @@ class ElectionIT {
     private static final long SEED = Long.getLong("latchkey.election.seed", new Random().nextInt(1_000_000));
 
     /** For the round trip of whoever comes next, on a busy machine. */
-    private static final Duration ROUND_TRIP = TimeLimits.scaled(Duration.ofSeconds(3));
+    private static final Duration ROUND_TRIP = TimeLimits.scaled(Duration.ofSeconds(2));
 
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;
