@@ -278,7 +278,8 @@ class CombinedTwoThreadsTest {
         grantToken(memories.get(2));
         grantToken(memories.get(2));
         Key reads = holding(key, granted(store.save(shared(key))));
-        await().until(() -> memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         Pause late = new Pause();
         others.get(2).next(SAVE, Fault.pausedAfter(late));
         try (CombinedStore there = new CombinedStore(others, new ConsensusStrategy())) {
