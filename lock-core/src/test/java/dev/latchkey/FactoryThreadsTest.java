@@ -33,7 +33,7 @@ class FactoryThreadsTest {
     private final List<Thread> listening = new CopyOnWriteArrayList<>();
     private volatile boolean noThreads;
 
-    private final FactoryContext context = new FactoryContext(new InMemoryStore(), new FactoryThreads(Refused::new));
+    private final FactoryContext context = new FactoryContext(new InMemoryStore(), new FactoryThreads(this::thread));
 
     @AfterEach
     void close() {
@@ -114,7 +114,7 @@ class FactoryThreadsTest {
     void givenNoThreadIsToBeHad_whenALossIsFoundByItsRelease_thenTheNextReleaseEndsWhatItHasLeft() {
         AtomicBoolean lives = new AtomicBoolean(true);
         FactoryContext session =
-                new FactoryContext(new InASession(new InMemoryStore(), lives::get), new FactoryThreads(Refused::new));
+                new FactoryContext(new InASession(new InMemoryStore(), lives::get), new FactoryThreads(this::thread));
         Lock lock = new LockBuilder(session, "x").create();
         assertThat(lock.tryAcquire()).isTrue();
         lives.set(false);
@@ -181,7 +181,7 @@ class FactoryThreadsTest {
                 events.add("lost " + event.resource());
             }
         };
-        return new FactoryContext(new InMemoryStore(), new FactoryThreads(Refused::new), "me", List.of(listener));
+        return new FactoryContext(new InMemoryStore(), new FactoryThreads(this::thread), "me", List.of(listener));
     }
 
     private record InASession(InMemoryStore memory, BooleanSupplier isLive) implements PersistingStore {
@@ -212,21 +212,15 @@ class FactoryThreadsTest {
         return new LockBuilder(context, "x").create();
     }
 
-    private final class Refused extends Thread {
-
-        Refused(Runnable task, String name) {
-            super(task, name);
-            if (name.equals("latchkey-listener")) {
-                listening.add(this);
-            }
+    /** Fails here rather than in {@link Thread#start()}, which the executors of JDK 21 and newer do not call. */
+    private Thread thread(Runnable task, String name) {
+        if (noThreads) {
+            throw new OutOfMemoryError("unable to create native thread (planted)");
         }
-
-        @Override
-        public synchronized void start() {
-            if (noThreads) {
-                throw new OutOfMemoryError("unable to create native thread (planted)");
-            }
-            super.start();
+        Thread thread = new Thread(task, name);
+        if (name.equals("latchkey-listener")) {
+            listening.add(thread);
         }
+        return thread;
     }
 }

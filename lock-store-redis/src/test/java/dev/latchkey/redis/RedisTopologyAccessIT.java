@@ -96,7 +96,7 @@ class RedisTopologyAccessIT {
             servers.master().call("CONFIG", "SET", "requirepass", "s3cret");
             String dsn = servers.dsn().replace("://", "://s3cret@");
 
-            try (LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(dsn))) {
+            try (LockFactory locks = LockFactory.connect(PatientDsn.redis(dsn))) {
                 useEverything(locks, () -> isSomebodyListening(servers.master()));
             }
             try (LockFactory locks = LockFactory.connect(servers.dsn())) {

@@ -64,7 +64,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenReplicaIsInStep_whenTheMasterDies_thenHolderHoldsAndWaiterWaitsThere() throws Exception {
         try (RedisSentinel sentinel = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(sentinel.dsn()))) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(sentinel.dsn()))) {
             Lock holder = locks.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             long token = holder.fencingToken().orElseThrow();
@@ -93,7 +93,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenReplicaHeardNothing_whenTheMasterDies_thenTheTokenGrowsAllTheSame() throws Exception {
         try (RedisSentinel sentinel = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(sentinel.dsn()))) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(sentinel.dsn()))) {
             sentinel.replica().freeze();
             assertThat(sentinel.master().text("CLIENT", "KILL", "TYPE", "replica"))
                     .isEqualTo("1");
@@ -120,7 +120,7 @@ class RedisTopologyFaultsIT {
     @Test
     void givenOneReplica_whenTwoAreToAcknowledge_thenAFailureAndNothingIsHeld() {
         try (RedisSentinel servers = RedisSentinel.start();
-                LockFactory locks = LockFactory.connect(PatientSentinelDsn.of(servers.dsn()))) {
+                LockFactory locks = LockFactory.connect(PatientDsn.redis(servers.dsn()))) {
             RedisClient client = RedisClient.create(servers.master().dsn());
             try (RedisStore careful = RedisStore.builder(client)
                     .replicas(2, Duration.ofMillis(200))

@@ -14,7 +14,7 @@ public final class PatientDsn {
     /**
      * Returns the DSN of a store on Redis that waits for an answer for as long as this machine needs.
      *
-     * @param dsn of one server or of a cluster, without a time limit
+     * @param dsn of one server, of a cluster, or of sentinels, without a time limit
      * @return the same with a limit
      */
     public static String redis(String dsn) {
@@ -53,9 +53,13 @@ public final class PatientDsn {
     }
 
     private static String of(String dsn, String option, Duration onIdleMachine) {
-        char separator = dsn.indexOf('?') < 0 ? '?' : '&';
-        return dsn
+        // The DSN of sentinels ends with the name of the master.
+        int fragment = dsn.indexOf('#');
+        String before = fragment < 0 ? dsn : dsn.substring(0, fragment);
+        char separator = before.indexOf('?') < 0 ? '?' : '&';
+        return before
                 + separator
-                + String.format(option, TimeLimits.scaled(onIdleMachine).toMillis());
+                + String.format(option, TimeLimits.scaled(onIdleMachine).toMillis())
+                + dsn.substring(before.length());
     }
 }
