@@ -3,7 +3,9 @@ package dev.latchkey.spring;
 import dev.latchkey.redis.RedisStore;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import java.time.Duration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -36,6 +38,11 @@ class RedisStoreConfiguration {
         RedisStore.Builder store = own.getRequiredNativeClient() instanceof RedisClusterClient cluster
                 ? RedisStore.builder(cluster)
                 : RedisStore.builder((RedisClient) own.getRequiredNativeClient());
+        Duration timeout = own.getClientConfiguration().getCommandTimeout();
+        // The default of the driver is longer than a lock may wait for an answer; the store has one of its own.
+        if (!timeout.equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+            store.commandTimeout(timeout);
+        }
         return new OpenStore(store.build(), own::destroy);
     }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.dynamodb.DynamoDbStore;
 import dev.latchkey.etcd.EtcdStore;
 import dev.latchkey.mongodb.MongoDbStore;
@@ -112,6 +114,27 @@ class StoresIT {
             redis.call("CONFIG", "SET", "requirepass", "secret");
             String address = redis.dsn().replaceFirst("redis://(.*@)?", "redis://:secret@");
             assertExclusion(RedisStore.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + address + "/3");
+        }
+    }
+
+    @Test
+    void givenRedisWithATimeout_whenItDoesNotAnswer_thenTheCallFailsAfterThat() {
+        try (RedisServer redis = RedisServer.start();
+                ConfigurableApplicationContext app = Apps.start(
+                        Application.class,
+                        EXCLUDE + JDBC + "," + MONGO,
+                        "spring.data.redis.url=" + redis.dsn(),
+                        "spring.data.redis.timeout=4s")) {
+            Lock lock = app.getBean(LockFactory.class).createLock("a");
+            assertThat(lock.tryAcquire()).isTrue();
+            redis.freeze();
+            try {
+                assertThatThrownBy(lock::release)
+                        .isInstanceOf(LockStorageException.class)
+                        .hasMessageContaining("did not answer within PT4S");
+            } finally {
+                redis.thaw();
+            }
         }
     }
 
