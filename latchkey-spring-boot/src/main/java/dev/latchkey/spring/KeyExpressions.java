@@ -10,7 +10,9 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.VariableReference;
@@ -22,7 +24,10 @@ final class KeyExpressions {
 
     private static final Pattern VARIABLE = Pattern.compile("#(\\w+)");
 
-    private final SpelExpressionParser parser = new SpelExpressionParser();
+    /** What is compiled converts, and checks, nothing any more. */
+    private final SpelExpressionParser parser =
+            new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
+
     private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
 
     Expression parse(Method method, String text) {

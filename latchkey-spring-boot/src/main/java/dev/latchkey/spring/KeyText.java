@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Calendar;
 import java.util.Collection;
 import java.util.Date;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -11,7 +12,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -39,25 +39,29 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     public @Nullable Object convertValue(
             @Nullable Object value, @Nullable TypeDescriptor source, TypeDescriptor target) {
         if (value != null) {
-            check(value, target.getType(), elementType(target));
+            check(value, target);
         }
         return value == null || STANDARD.canConvert(source, target)
                 ? STANDARD.convertValue(value, source, target)
                 : text(value);
     }
 
-    private void check(Object value, Class<?> type, @Nullable Class<?> each) {
-        if (CharSequence.class.isAssignableFrom(type)) {
+    private void check(Object value, TypeDescriptor target) {
+        if (isText(target.getType())) {
             checkAppended(value);
-        } else if (each != null && CharSequence.class.isAssignableFrom(each)) {
-            checkTexts(value, type);
-        } else if (each == null && value instanceof Collection && !type.isInstance(value)) {
-            // Its first element is taken.
-            checkSameEverywhere(value);
+            return;
+        }
+        checkIterated(value, target.getType());
+        if (isText(elementType(target))) {
+            checkElements(value, target.getType());
         }
     }
 
-    /** Of an array, a stream, or whatever else can be iterated over, as String.join() takes. */
+    private static boolean isText(@Nullable Class<?> type) {
+        return type != null && CharSequence.class.isAssignableFrom(type);
+    }
+
+    /** Of an array, or whatever else can be iterated over, as String.join() takes. */
     private static @Nullable Class<?> elementType(TypeDescriptor target) {
         TypeDescriptor each = target.getElementTypeDescriptor();
         return each != null
@@ -65,17 +69,23 @@ record KeyText(LockedMethod locked) implements TypeConverter {
                 : target.getResolvableType().as(Iterable.class).getGeneric().resolve();
     }
 
-    /** A method that takes a set of texts, or any collection, does not rely on their order. Others do, as for an array. */
-    private void checkTexts(Object value, Class<?> type) {
-        boolean isIterated = value instanceof Iterable && !(value instanceof Collection) && type.isInstance(value);
-        if (isIterated || value instanceof BaseStream) {
+    /** Whoever takes a collection or a map as it is, or a set, does not rely on an order. Others do, as for an array. */
+    private void checkIterated(Object value, Class<?> type) {
+        if (value instanceof BaseStream || (type == Iterable.class && !(value instanceof Collection))) {
             throw locked.wrongKey(
                     "made from the elements of a " + value.getClass().getTypeName() + ": collect them to a list first");
         }
-        if (value instanceof Collection<?> several
-                && (type == Collection.class || type == Set.class || SortedSet.class.isAssignableFrom(type))) {
+        boolean isTakenAsItIs =
+                type.isInstance(value) && (Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type));
+        if (!isTakenAsItIs && type != Set.class && !SortedSet.class.isAssignableFrom(type)) {
+            checkOrdered(value);
+        }
+    }
+
+    private void checkElements(Object value, Class<?> type) {
+        if (value instanceof Collection<?> several) {
             several.forEach(this::checkElement);
-        } else {
+        } else if (!type.isInstance(value) || value instanceof Object[]) {
             checkAppended(value);
         }
     }
@@ -99,9 +109,7 @@ record KeyText(LockedMethod locked) implements TypeConverter {
         if (value instanceof CharSequence) {
             return;
         }
-        if (!isOrdered(value)) {
-            throw differs(value, "process: sort it");
-        }
+        checkOrdered(value);
         if (value instanceof Date || value instanceof Calendar) {
             throw differs(value, "time zone: use a type of java.time");
         }
@@ -117,6 +125,13 @@ record KeyText(LockedMethod locked) implements TypeConverter {
             });
         } else if (value instanceof Optional<?> one) {
             one.ifPresent(this::checkSameEverywhere);
+        }
+    }
+
+    private void checkOrdered(Object value) {
+        if (!isOrdered(value)) {
+            throw locked.wrongKey(
+                    "a " + value.getClass().getTypeName() + ", whose order may differ in each process: sort it");
         }
     }
 
@@ -137,11 +152,11 @@ record KeyText(LockedMethod locked) implements TypeConverter {
         if (value instanceof Map<?, ?> map) {
             return map.size() < 2 || map instanceof SortedMap || map instanceof LinkedHashMap || map instanceof EnumMap;
         }
-        // The values of a map are neither.
+        // The values of a map are neither, nor is the queue that a heap is.
         return !(value instanceof Collection<?> several)
                 || several.size() < 2
                 || several instanceof List
-                || several instanceof Queue;
+                || several instanceof Deque;
     }
 
     private IllegalArgumentException differs(Object value, String where) {

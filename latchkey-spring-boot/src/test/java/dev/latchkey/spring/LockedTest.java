@@ -20,10 +20,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Date;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -205,7 +208,7 @@ class LockedTest {
     void givenAKeyWhoseTextDiffersInEachProcess_thenRefused() {
         assertThatThrownBy(() -> work.keyed(Set.of(1, 2)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("whose text differs in each process: sort it");
+                .hasMessageContaining("whose order may differ in each process: sort it");
         assertThatThrownBy(() -> work.appended(Set.of(1, 2))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> work.keyed(List.of(Map.of(1, 1, 2, 2)))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> work.keyed(new Date(0)))
@@ -216,6 +219,24 @@ class LockedTest {
         assertThat(work.keyed(new TreeSet<>(Set.of(2, 1)))).isEqualTo("app:[1, 2]");
         assertThat(work.keyed(Set.of(1))).isEqualTo("app:[1]");
         assertThat(work.keyed(Path.of("a", "b"))).isEqualTo("app:" + Path.of("a", "b"));
+        assertThatThrownBy(() -> work.keyed(new PriorityQueue<>(List.of(2, 1))))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void givenAMethodMakesTheKey_whenItIsGivenASet_thenRefusedIfTheOrderMatters() {
+        assertThatThrownBy(() -> work.numbered(Set.of(1L, 2L))).hasStackTraceContaining("sort it");
+        assertThat(work.numbered(List.of(2, 1))).isEqualTo("app:[2, 1]");
+        assertThatThrownBy(() -> work.asText(Set.of(1L, 2L))).hasStackTraceContaining("sort it");
+        assertThat(work.asText(List.of(2, 1))).isEqualTo("app:[2, 1]");
+        assertThat(work.hashed(new HashSet<>(Set.of(2L, 1L)))).isEqualTo("app:[1, 2]");
+        assertThatThrownBy(() -> work.hashed(Set.of(1L, 2L))).hasStackTraceContaining("sort it");
+        assertThat(work.sorted(Map.of(1, "b", 2, "a").values())).isEqualTo("app:sorted:a+b");
+    }
+
+    @Test
+    void givenAMethodTakesATypeThatCanBeIteratedOver_thenGivenToItAsItIs() {
+        assertThat(work.qualified(new QualifiedName("a", "b"))).isEqualTo("app:a.b");
     }
 
     @Test
@@ -508,6 +529,13 @@ class LockedTest {
 
     static class Plain {}
 
+    record QualifiedName(String schema, String table) implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return List.of(schema, table).iterator();
+        }
+    }
+
     /** Spring makes texts of it, because it can be made of one. */
     static class Named {
         public Named(String name) {
@@ -638,6 +666,42 @@ class LockedTest {
         String listed(Object items) {
             assertThat(items).isNotNull();
             return CurrentLock.get().resource();
+        }
+
+        @Locked("#root.target.number(#items)")
+        String numbered(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String number(List<Long> numbers) {
+            return numbers.toString();
+        }
+
+        @Locked("T(java.util.Objects).toString(#items)")
+        String asText(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        @Locked("#root.target.hash(#items)")
+        String hashed(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String hash(HashSet<Long> numbers) {
+            return new TreeSet<>(numbers).toString();
+        }
+
+        @Locked("#root.target.qualify(#name)")
+        String qualified(QualifiedName name) {
+            assertThat(name).isNotEmpty();
+            return CurrentLock.get().resource();
+        }
+
+        public String qualify(QualifiedName name) {
+            return name.schema() + "." + name.table();
         }
 
         public String list(List<String> texts) {
