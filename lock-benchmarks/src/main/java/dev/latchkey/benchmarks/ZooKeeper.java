@@ -120,7 +120,7 @@ final class ZooKeeper implements Contest {
     }
 
     private static LockFactory connect(String dsn) {
-        return LockFactory.connect(dsn + "?sessionTimeout=" + ZooKeeperPeers.SESSION_MILLIS);
+        return LockFactory.connect(dsn + "?sessionTimeout=" + ZooKeeperPeers.SESSION_MILLIS + "ms");
     }
 
     @Override

@@ -53,7 +53,7 @@ final class Stores {
             FaultKind.LOST_REPLY,
             FaultKind.PAUSE);
 
-    private static final String SHORT_SESSIONS = "?sessionTimeout=2000";
+    private static final String SHORT_SESSIONS = "?sessionTimeout=2s";
     static final String TOKENS_GROW = "tokens grow all the same";
 
     private Stores() {}

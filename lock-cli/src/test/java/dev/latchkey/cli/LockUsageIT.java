@@ -128,7 +128,7 @@ class LockUsageIT extends CliFixture {
                 "mongodb://127.0.0.1:1/db?collection=locks&serverSelectionTimeoutMS=500",
                 "zookeeper://127.0.0.1:1",
                 "etcd://127.0.0.1:1",
-                "dynamodb://eu-central-1/locks?timeout=500&endpoint=http://127.0.0.1:1",
+                "dynamodb://eu-central-1/locks?timeout=500ms&endpoint=http://127.0.0.1:1",
                 "memcached://127.0.0.1:1",
                 "redis://127.0.0.1:1",
                 "postgresql://127.0.0.1:1/db",

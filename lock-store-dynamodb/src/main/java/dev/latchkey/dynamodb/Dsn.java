@@ -1,5 +1,6 @@
 package dev.latchkey.dynamodb;
 
+import dev.latchkey.spi.DsnDuration;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
@@ -17,7 +18,7 @@ record Dsn(String region, String table, Optional<URI> endpoint, boolean createsT
 
     private static final String RIGHT =
             "write dynamodb://region/table, as in dynamodb://eu-central-1/locks, with ?create-table=true to create the table,"
-                    + " timeout=5000 for another time limit in milliseconds, endpoint=http://host:port for another endpoint;"
+                    + " timeout=5s for another time limit, endpoint=http://host:port for another endpoint;"
                     + " credentials are found by the AWS SDK, and do not belong in a DSN";
 
     static Dsn parse(String text) {
@@ -44,7 +45,7 @@ record Dsn(String region, String table, Optional<URI> endpoint, boolean createsT
         String value = equals < 0 ? "" : option.substring(equals + 1);
         return switch (name) {
             case "create-table" -> new Dsn(region, table, endpoint, isTrue(value), timeout);
-            case "timeout" -> new Dsn(region, table, endpoint, createsTable, millis(value));
+            case "timeout" -> new Dsn(region, table, endpoint, createsTable, duration(value));
             case "endpoint" -> new Dsn(region, table, Optional.of(uri(value)), createsTable, timeout);
             default -> throw new IllegalArgumentException("a DSN of DynamoDB has no such option: " + RIGHT);
         };
@@ -57,11 +58,10 @@ record Dsn(String region, String table, Optional<URI> endpoint, boolean createsT
         return value.equals("true");
     }
 
-    private static Duration millis(String value) {
-        if (!value.matches("[1-9][0-9]{0,8}")) {
-            throw new IllegalArgumentException("timeout of the DSN is not a number of milliseconds: " + RIGHT);
-        }
-        return Duration.ofMillis(Integer.parseInt(value));
+    private static Duration duration(String value) {
+        return DsnDuration.parse(value)
+                .orElseThrow(() ->
+                        new IllegalArgumentException("timeout of the DSN is not " + DsnDuration.FORM + ": " + RIGHT));
     }
 
     private static URI uri(String value) {

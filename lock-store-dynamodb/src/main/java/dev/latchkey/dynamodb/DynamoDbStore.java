@@ -207,7 +207,7 @@ public final class DynamoDbStore implements ExpiringStore, ListingStore, ForceRe
 
     /**
      * Opens {@code dynamodb://region/table}. {@code create-table=true} after a question mark creates the table if it is missing,
-     * {@code timeout} is the time limit of a request in milliseconds, 5000 by default, and {@code endpoint} another address of the
+     * {@code timeout} is the time limit of a request, 5s by default, and {@code endpoint} another address of the
      * service. The AWS SDK finds the credentials. No request is sent until the store is used.
      */
     public static final class Provider implements StoreProvider {

@@ -24,7 +24,8 @@ class DsnTest {
 
     @Test
     void givenOptions_whenParsed_thenTaken() {
-        Dsn dsn = Dsn.parse("dynamodb://us-east-1/locks?create-table=true&timeout=250&endpoint=http://127.0.0.1:8000");
+        Dsn dsn =
+                Dsn.parse("dynamodb://us-east-1/locks?create-table=true&timeout=250ms&endpoint=http://127.0.0.1:8000");
 
         assertThat(dsn.createsTable()).isTrue();
         assertThat(dsn.timeout()).isEqualTo(Duration.ofMillis(250));
@@ -44,7 +45,8 @@ class DsnTest {
                 "dynamodb://eu-central-1/locks?secret",
                 "dynamodb://eu-central-1/locks?secret=secret",
                 "dynamodb://eu-central-1/locks?create-table=secret",
-                "dynamodb://eu-central-1/locks?timeout=0",
+                "dynamodb://eu-central-1/locks?timeout=0s",
+                "dynamodb://eu-central-1/locks?timeout=5",
                 "dynamodb://eu-central-1/locks?timeout=secret",
                 "dynamodb://eu-central-1/locks?endpoint=ftp://secret",
                 "dynamodb://eu-central-1/locks?endpoint=http://key:secret@host",

@@ -292,7 +292,7 @@ class FaultsIT {
                 DynamoDbStore patient = Stores.open(frozen.dsn());
                 LockFactory warmingUp = new LockFactory(patient);
                 DynamoDbStore store =
-                        Stores.open(frozen.dsn().replaceFirst("timeout=\\d+", "timeout=" + limit.toMillis()));
+                        Stores.open(frozen.dsn().replaceFirst("timeout=\\d+ms", "timeout=" + limit.toMillis() + "ms"));
                 LockFactory locks = new LockFactory(store)) {
             // The first call loads the driver's classes, which takes as long as the machine is busy.
             assertThat(warmingUp.createLock(resource, TTL).acquire().release()).isTrue();

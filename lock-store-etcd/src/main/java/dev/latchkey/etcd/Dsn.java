@@ -1,5 +1,6 @@
 package dev.latchkey.etcd;
 
+import dev.latchkey.spi.DsnDuration;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,7 +25,7 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
 
     private static final String RIGHT =
             "write etcd://[user:password@]host[:port],host[:port][/root], or etcds:// for TLS, with"
-                    + " ?timeout=5000 for another time limit in milliseconds; in user and password, all but letters and digits as %xx";
+                    + " ?timeout=5s for another time limit; in user and password, all but letters and digits as %xx";
 
     static Dsn parse(String text) {
         Matcher matcher = DSN.matcher(text);
@@ -55,11 +56,12 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
             throw new IllegalArgumentException("a DSN of etcd has no option " + name + ": " + RIGHT);
         }
         String value = option.substring(equals + 1);
-        if (!value.matches("[1-9][0-9]{0,8}")) {
-            throw new IllegalArgumentException(
-                    "timeout=" + value + " of the DSN is not a number of milliseconds: " + RIGHT);
-        }
-        return new Dsn(endpoints, root, Duration.ofMillis(Integer.parseInt(value)));
+        return new Dsn(
+                endpoints,
+                root,
+                DsnDuration.parse(value)
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                "timeout=" + value + " of the DSN is not " + DsnDuration.FORM + ": " + RIGHT)));
     }
 
     private static String withPort(String host) {

@@ -248,7 +248,7 @@ public final class EtcdStore
     /**
      * Opens {@code etcd://host:2379,host:2379/root}, and {@code etcds://…} by TLS. Port and root are optional.
      * {@code user:password@} before the hosts authenticates. {@code timeout} after a question mark is the time limit of a
-     * request in milliseconds, 5000 by default. Connects when first needed.
+     * request, 5s by default. Connects when first needed.
      */
     public static final class Provider implements StoreProvider {
 

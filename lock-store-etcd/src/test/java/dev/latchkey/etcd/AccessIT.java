@@ -58,7 +58,7 @@ class AccessIT {
 
     /** For a busy machine: each password takes a processor of the server for a while. */
     private static LockFactory connect(String user, String path) {
-        return LockFactory.connect("etcd://" + user + server.address() + path + "?timeout=60000");
+        return LockFactory.connect("etcd://" + user + server.address() + path + "?timeout=60s");
     }
 
     /** The role of the page. */
@@ -103,7 +103,7 @@ class AccessIT {
     @Test
     void givenTheFirstServerIsDown_whenTried_thenTheNextAnswers() {
         try (LockFactory locks = LockFactory.connect(
-                "etcd://orders:ordersSecret@" + ServerAddress.unused() + "," + server.address() + "?timeout=60000")) {
+                "etcd://orders:ordersSecret@" + ServerAddress.unused() + "," + server.address() + "?timeout=60s")) {
             Lock lock = locks.createLock("first-down", TTL);
 
             assertThat(lock.tryAcquire()).isTrue();

@@ -36,7 +36,7 @@ class CloseIT {
     }
 
     private static EtcdStore open() {
-        return Stores.open(server.dsn() + "?timeout=60000");
+        return Stores.open(server.dsn() + "?timeout=60s");
     }
 
     private static Response await(EtcdStore store, String resource, Duration maxWait) throws InterruptedException {

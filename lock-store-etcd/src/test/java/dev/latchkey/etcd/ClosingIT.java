@@ -58,7 +58,7 @@ class ClosingIT {
     void givenAGrantInDoubt_whenInterruptedAndTheServerIsAway_thenInDoubtAndStillInterrupted() throws Exception {
         try (FaultProxy network = FaultProxy.to(answers.address());
                 EtcdStore store = Stores.open("etcd://" + network.address() + "?timeout="
-                        + TimeLimits.ttl(Duration.ofSeconds(8)).toMillis())) {
+                        + TimeLimits.ttl(Duration.ofSeconds(8)).toMillis() + "ms")) {
             // The first request opens the connection, and may take longer than others.
             Key other = Key.of("other");
             Awaitility.await()
@@ -99,7 +99,7 @@ class ClosingIT {
     @Test
     void givenTheStoreIsBeingClosed_whenOneStepsIntoTheLine_thenItLeavesNoPlaceThere() throws Exception {
         assertThat(await(holders, Key.of("report"))).isInstanceOf(Response.Granted.class);
-        EtcdStore store = Stores.open(answers.dsn() + "?timeout=60000");
+        EtcdStore store = Stores.open(answers.dsn() + "?timeout=60s");
         BackgroundCall<Response> first = BackgroundCall.start(() -> await(store, Key.of("report")));
         Awaitility.await().atMost(LIMIT).until(() -> server.watchers() == 1);
         CompletableFuture<Void> isInLine = new CompletableFuture<>();
@@ -132,7 +132,7 @@ class ClosingIT {
     void givenAPlaceIsPutBeforeTheStoreIsClosedAndKnownAfterwards_whenClosed_thenItIsGoneAndTheWaitFails()
             throws Exception {
         assertThat(await(holders, Key.of("report"))).isInstanceOf(Response.Granted.class);
-        EtcdStore store = Stores.open(answers.dsn() + "?timeout=60000");
+        EtcdStore store = Stores.open(answers.dsn() + "?timeout=60s");
         BackgroundCall<Response> first = BackgroundCall.start(() -> await(store, Key.of("report")));
         Awaitility.await().atMost(LIMIT).until(() -> server.watchers() == 1);
         CompletableFuture<Void> isInLine = new CompletableFuture<>();

@@ -38,7 +38,7 @@ class ClusterIT {
 
     /** Longer where the TTL is: a server has a third of it, and a hold has to be renewed by another one in time. */
     private static final String TIMEOUT =
-            "?timeout=" + TimeLimits.ttl(EtcdStore.DEFAULT_TIMEOUT).toMillis();
+            "?timeout=" + TimeLimits.ttl(EtcdStore.DEFAULT_TIMEOUT).toMillis() + "ms";
 
     private static final int LEADERS = 30;
     private static final Duration LIMIT = TimeLimits.LIMIT;

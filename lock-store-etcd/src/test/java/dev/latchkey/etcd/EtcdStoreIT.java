@@ -68,7 +68,7 @@ class EtcdStoreIT
 
     /** Of a request: that of the store on an idle machine. */
     private static final String TIMEOUT =
-            "?timeout=" + TimeLimits.scaled(EtcdStore.DEFAULT_TIMEOUT).toMillis();
+            "?timeout=" + TimeLimits.scaled(EtcdStore.DEFAULT_TIMEOUT).toMillis() + "ms";
 
     private static EtcdStore store;
 

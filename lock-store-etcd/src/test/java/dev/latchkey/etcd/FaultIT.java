@@ -69,7 +69,7 @@ class FaultIT {
     @Test
     void givenTheLeaseIsGrantedLate_whenARivalHolds_thenTheHolderKnewBefore() throws Exception {
         Duration ttl = TimeLimits.ttl(Duration.ofSeconds(6));
-        try (LockFactory locks = byProxy("?timeout=20000");
+        try (LockFactory locks = byProxy("?timeout=20s");
                 LockFactory rivals = direct()) {
             // Connects.
             assertThat(locks.createLock("other", LONG_TTL).tryAcquire()).isTrue();
@@ -88,7 +88,7 @@ class FaultIT {
     /** It takes longer than the lease lasts, and ends as what it is: not held. */
     @Test
     void givenTheLeaseIsGrantedAfterItsEnd_whenTried_thenNotHeldAndNobodyIsKeptOut() {
-        try (LockFactory locks = byProxy("?timeout=20000");
+        try (LockFactory locks = byProxy("?timeout=20s");
                 LockFactory rivals = direct()) {
             assertThat(locks.createLock("other", LONG_TTL).tryAcquire()).isTrue();
             Lock holder = locks.createLock("report", Duration.ofSeconds(1));
@@ -121,7 +121,7 @@ class FaultIT {
     @Test
     void givenNothingListens_whenTried_thenNotSent() {
         proxy.close();
-        try (LockFactory locks = byProxy("?timeout=300")) {
+        try (LockFactory locks = byProxy("?timeout=300ms")) {
             Lock lock = locks.createLock("report", LONG_TTL);
 
             assertThatThrownBy(lock::tryAcquire)
@@ -145,7 +145,7 @@ class FaultIT {
 
     @Test
     void givenSilence_whenReleased_thenInDoubtWithinTheTimeLimitAndFreeAtTheEndOfTheLease() throws Exception {
-        try (LockFactory locks = byProxy("?timeout=" + SHORT.toMillis());
+        try (LockFactory locks = byProxy("?timeout=" + SHORT.toMillis() + "ms");
                 LockFactory rivals = direct()) {
             connect(locks);
             Lock holder = locks.createLock("report", TimeLimits.ttl(Duration.ofSeconds(10)));
@@ -197,7 +197,7 @@ class FaultIT {
     @Test
     void givenTheServerWasAwayForLong_whenItIsBack_thenAPlaceThatWasGivenUpIsLost() throws Exception {
         AtomicBoolean isOver = new AtomicBoolean();
-        try (LockFactory locks = byProxy("?timeout=200");
+        try (LockFactory locks = byProxy("?timeout=200ms");
                 LockFactory rivals = direct()) {
             Lock holder = rivals.createLock("report", LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
@@ -256,7 +256,7 @@ class FaultIT {
         try (AnswerProxy answers = AnswerProxy.to(server.address());
                 FaultProxy network = FaultProxy.to(answers.address());
                 LockFactory locks =
-                        LockFactory.connect("etcd://" + network.address() + "?timeout=" + SHORT.toMillis());
+                        LockFactory.connect("etcd://" + network.address() + "?timeout=" + SHORT.toMillis() + "ms");
                 LockFactory holders = direct()) {
             Lock holder = holders.createLock("report", LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();

@@ -30,7 +30,7 @@ class LeaseLookupIT {
     private static final long FOREVER = Long.MAX_VALUE / 1_000_000_000;
 
     /** For a busy machine. */
-    private static final String PATIENTLY = "?timeout=60000";
+    private static final String PATIENTLY = "?timeout=60s";
 
     private static EtcdServer server;
 
@@ -189,7 +189,7 @@ class LeaseLookupIT {
     @Test
     void givenNobodyLeadsForLong_whenATransferredKeyIsLookedFor_thenItFails() {
         try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
-                EtcdStore store = Stores.open(proxy.dsn() + "?timeout=6000")) {
+                EtcdStore store = Stores.open(proxy.dsn() + "?timeout=6s")) {
             Key key = transferred(locks, "unknown");
             assertThat(store.find(key)).isPresent();
             sayForever(Integer.MAX_VALUE);

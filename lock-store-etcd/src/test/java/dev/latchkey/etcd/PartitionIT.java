@@ -36,7 +36,7 @@ class PartitionIT {
 
     /** Longer where the TTL is: a server has a third of it, and a hold has to be renewed by another one in time. */
     private static final String TIMEOUT =
-            "?timeout=" + TimeLimits.ttl(EtcdStore.DEFAULT_TIMEOUT).toMillis();
+            "?timeout=" + TimeLimits.ttl(EtcdStore.DEFAULT_TIMEOUT).toMillis() + "ms";
 
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
@@ -80,7 +80,7 @@ class PartitionIT {
 
     private LockFactory atTheLeaderAlone() {
         return LockFactory.connect(leader.dsn() + "?timeout="
-                + TimeLimits.ttl(Duration.ofSeconds(6)).toMillis());
+                + TimeLimits.ttl(Duration.ofSeconds(6)).toMillis() + "ms");
     }
 
     /** Begins to wait, and again if a request on the way into the line was not answered. */

@@ -28,10 +28,10 @@ public final class TextFuzzTest {
     @ValueSource(
             strings = {
                 "etcd://",
-                "etcd://a:b@h:99999,[::1]/root?timeout=5",
+                "etcd://a:b@h:99999,[::1]/root?timeout=5ms",
                 "etcds://u:%zz@h",
                 "etcd://h?timeout",
-                "etcd://h?timeout=1&&",
+                "etcd://h?timeout=1s&&",
                 "etcd://h,h"
             })
     void givenAText_whenRead_thenReadOrRefusedAsIllegal(String text) {

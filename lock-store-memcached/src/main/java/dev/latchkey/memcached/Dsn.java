@@ -1,19 +1,22 @@
 package dev.latchkey.memcached;
 
+import dev.latchkey.spi.DsnDuration;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
 
-/** {@code memcached://host[:port][?prefix=…&protocol=text|binary]}. */
-record Dsn(String host, int port, Optional<String> prefix, Protocol protocol) {
+/** {@code memcached://host[:port][?prefix=…&protocol=text|binary&timeout=3s]}. */
+record Dsn(String host, int port, Optional<String> prefix, Protocol protocol, Duration timeout) {
 
     static final String SCHEME = "memcached";
     private static final int PORT = 11_211;
-    private static final String FORM = "a DSN of Memcached is memcached://host[:port][?prefix=…&protocol=text|binary]";
+    private static final String FORM =
+            "a DSN of Memcached is memcached://host[:port][?prefix=…&protocol=text|binary&timeout=3s]";
 
     static Dsn parse(String dsn) {
         URI uri;
@@ -43,7 +46,8 @@ record Dsn(String host, int port, Optional<String> prefix, Protocol protocol) {
                 uri.getHost().replaceAll("[\\[\\]]", ""),
                 uri.getPort() < 0 ? PORT : uri.getPort(),
                 Optional.empty(),
-                Protocol.TEXT);
+                Protocol.TEXT,
+                MemcachedStore.Builder.COMMAND_TIMEOUT);
         if (uri.getRawQuery() == null) {
             return dsn;
         }
@@ -56,10 +60,17 @@ record Dsn(String host, int port, Optional<String> prefix, Protocol protocol) {
 
     private Dsn with(String option, String value) {
         return switch (option) {
-            case "prefix" -> new Dsn(host, port, Optional.of(ItemName.checkPrefix(value)), protocol);
-            case "protocol" -> new Dsn(host, port, prefix, protocol(value));
+            case "prefix" -> new Dsn(host, port, Optional.of(ItemName.checkPrefix(value)), protocol, timeout);
+            case "protocol" -> new Dsn(host, port, prefix, protocol(value), timeout);
+            case "timeout" -> new Dsn(host, port, prefix, protocol, timeout(value));
             default -> throw new IllegalArgumentException("unknown option \"" + option + "\": " + FORM);
         };
+    }
+
+    private static Duration timeout(String value) {
+        return DsnDuration.parse(value)
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "timeout \"" + value + "\" is not " + DsnDuration.FORM + ": " + FORM));
     }
 
     private static Protocol protocol(String name) {

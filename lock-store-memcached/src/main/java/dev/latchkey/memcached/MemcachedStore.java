@@ -48,7 +48,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
      * @param port the port, usually 11211
      */
     public MemcachedStore(String host, int port) {
-        this(opened(new Dsn(host, port, Optional.empty(), Protocol.TEXT)));
+        this(opened(new Dsn(host, port, Optional.empty(), Protocol.TEXT, Builder.COMMAND_TIMEOUT)));
     }
 
     private MemcachedStore(Builder options) {
@@ -71,7 +71,8 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     }
 
     private static Builder opened(Dsn dsn) {
-        Builder options = new Builder(new OwnClient(dsn, Builder.COMMAND_TIMEOUT, InetAddress::getByName));
+        Builder options = new Builder(new OwnClient(dsn, InetAddress::getByName));
+        options.commandTimeout(dsn.timeout());
         dsn.prefix().ifPresent(options::keyPrefix);
         return options;
     }
@@ -118,7 +119,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     /** Options of a {@link MemcachedStore}. Not thread-safe. */
     public static final class Builder {
 
-        private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
+        static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
 
         private final ClientAccess access;
         private String prefix = "lock:";
@@ -174,8 +175,8 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     }
 
     /**
-     * Opens {@code memcached://host[:port]}. {@code ?prefix=} sets the key prefix, and {@code protocol=binary} selects
-     * the binary protocol.
+     * Opens {@code memcached://host[:port]}. {@code ?prefix=} sets the key prefix, {@code protocol=binary} selects the
+     * binary protocol, and {@code timeout} is the time limit of a command, 3s by default.
      */
     public static final class Provider implements StoreProvider {
 

@@ -35,7 +35,6 @@ final class OwnClient implements ClientAccess {
     private record Open(MemcachedClient client, InetAddress address) {}
 
     private final Dsn dsn;
-    private final Duration timeout;
     private final Resolver resolver;
     private final AtomicLong connections = new AtomicLong();
     private final Silence silence;
@@ -44,11 +43,10 @@ final class OwnClient implements ClientAccess {
     private long resolvedNanos;
     private boolean closed;
 
-    OwnClient(Dsn dsn, Duration timeout, Resolver resolver) {
+    OwnClient(Dsn dsn, Resolver resolver) {
         this.dsn = dsn;
-        this.timeout = timeout;
         this.resolver = resolver;
-        this.silence = new Silence(timeout);
+        this.silence = new Silence(dsn.timeout());
     }
 
     @Override
@@ -110,7 +108,7 @@ final class OwnClient implements ClientAccess {
 
     private MemcachedClient opened(@Nullable Open former, InetAddress address) {
         MemcachedClient client =
-                Clients.open(dsn, new InetSocketAddress(address, dsn.port()), timeout, new ConnectionObserver() {
+                Clients.open(dsn, new InetSocketAddress(address, dsn.port()), dsn.timeout(), new ConnectionObserver() {
                     @Override
                     public void connectionEstablished(SocketAddress server, int attempts) {
                         connections.incrementAndGet();

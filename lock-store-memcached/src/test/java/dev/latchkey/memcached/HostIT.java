@@ -151,8 +151,8 @@ class HostIT {
     }
 
     private static MemcachedStore store(int port, Duration timeout, OwnClient.Resolver resolver) {
-        Dsn dsn = new Dsn("cache.example", port, Optional.empty(), Protocol.TEXT);
-        return new MemcachedStore.Builder(new OwnClient(dsn, timeout, resolver))
+        Dsn dsn = new Dsn("cache.example", port, Optional.empty(), Protocol.TEXT, timeout);
+        return new MemcachedStore.Builder(new OwnClient(dsn, resolver))
                 .commandTimeout(timeout)
                 .build();
     }

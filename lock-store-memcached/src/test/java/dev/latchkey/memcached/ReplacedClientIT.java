@@ -111,7 +111,8 @@ class ReplacedClientIT {
     }
 
     private static OwnClient client(ServerAddress address, Duration timeout) {
-        return new OwnClient(Dsn.parse("memcached://" + address), timeout, InetAddress::getByName);
+        return new OwnClient(
+                Dsn.parse("memcached://" + address + "?timeout=" + timeout.toMillis() + "ms"), InetAddress::getByName);
     }
 
     private static MemcachedStore store(OwnClient client) {

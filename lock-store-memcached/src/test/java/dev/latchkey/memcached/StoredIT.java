@@ -188,6 +188,7 @@ class StoredIT {
                 "memcached://localhost/path",
                 "memcached://localhost?protocol=meta",
                 "memcached://localhost?prefix=with%20blank",
+                "memcached://localhost?timeout=5",
                 "memcached://localhost?weight=1"
             })
     void givenABadDsn_whenOpened_thenIllegalArgumentWithoutThePassword(String dsn) {

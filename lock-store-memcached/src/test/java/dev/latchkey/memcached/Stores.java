@@ -20,18 +20,18 @@ final class Stores {
 
     /** The same, with the options of a DSN. */
     static MemcachedStore patient(String dsn) {
-        return open(Dsn.parse(dsn), LONG);
+        return open(dsn, LONG);
     }
 
     /** A store whose commands are given up after a time. */
     static MemcachedStore open(ServerAddress address, Duration commandTimeout) {
-        return open(Dsn.parse("memcached://" + address), commandTimeout);
+        return open("memcached://" + address, commandTimeout);
     }
 
-    private static MemcachedStore open(Dsn dsn, Duration commandTimeout) {
-        MemcachedStore.Builder options = new MemcachedStore.Builder(
-                        new OwnClient(dsn, commandTimeout, InetAddress::getByName))
-                .commandTimeout(commandTimeout)
+    private static MemcachedStore open(String address, Duration commandTimeout) {
+        Dsn dsn = Dsn.parse(with(address, "timeout=" + commandTimeout.toMillis() + "ms"));
+        MemcachedStore.Builder options = new MemcachedStore.Builder(new OwnClient(dsn, InetAddress::getByName))
+                .commandTimeout(dsn.timeout())
                 .patience(LONG);
         dsn.prefix().ifPresent(options::keyPrefix);
         return options.build();
@@ -39,6 +39,10 @@ final class Stores {
 
     /** A patient store on the same server, with a key prefix of its own. */
     static MemcachedStore openOthers(String dsn) {
-        return patient(dsn + (dsn.contains("?") ? "&" : "?") + "prefix=others-" + PREFIXES.incrementAndGet() + ":");
+        return patient(with(dsn, "prefix=others-" + PREFIXES.incrementAndGet() + ":"));
+    }
+
+    private static String with(String dsn, String option) {
+        return dsn + (dsn.contains("?") ? "&" : "?") + option;
     }
 }

@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.spi.DsnDuration;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -11,8 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** The options of a DSN: those that the store reads, and those for the driver. */
 final class DsnOptions {
@@ -33,8 +32,6 @@ final class DsnOptions {
 
     /** Options that are passed on to the driver, which ignores unknown ones. */
     private static final Set<String> DRIVERS = Set.of("verifyPeer", CLIENT_NAME, DATABASE);
-
-    private static final Pattern TIME = Pattern.compile("([1-9][0-9]{0,8})(ms|s|m|h)");
 
     private final Map<String, String> values;
     private final String forTheDriver;
@@ -88,20 +85,10 @@ final class DsnOptions {
     }
 
     Optional<Duration> timeout() {
-        return text(TIMEOUT).map(text -> {
-            Matcher time = TIME.matcher(text);
-            if (!time.matches()) {
-                throw new IllegalArgumentException(
-                        "timeout \"" + text + "\": must be a number with a unit, ms, s, m or h, as in timeout=5s");
-            }
-            long amount = Long.parseLong(time.group(1));
-            return switch (time.group(2)) {
-                case "ms" -> Duration.ofMillis(amount);
-                case "s" -> Duration.ofSeconds(amount);
-                case "m" -> Duration.ofMinutes(amount);
-                default -> Duration.ofHours(amount);
-            };
-        });
+        return text(TIMEOUT)
+                .map(text -> DsnDuration.parse(text)
+                        .orElseThrow(() ->
+                                new IllegalArgumentException("timeout \"" + text + "\": must be " + DsnDuration.FORM)));
     }
 
     private boolean isStrict() {

@@ -1,8 +1,10 @@
 package dev.latchkey.zookeeper;
 
+import dev.latchkey.spi.DsnDuration;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -21,11 +23,11 @@ import org.apache.zookeeper.common.ZKConfig;
  * @param connectString the connect string of the client: hosts with ports, and the chroot
  * @param credentials user and password in the form of digest authentication
  */
-record Dsn(String connectString, Optional<String> credentials, int sessionTimeoutMillis, String root) {
+record Dsn(String connectString, Optional<String> credentials, Duration sessionTimeout, String root) {
 
     static final String SCHEME = "zookeeper";
 
-    private static final int DEFAULT_TIMEOUT_MILLIS = 15_000;
+    private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
 
     /**
      * The names of half a million locks. A client breaks its connection at a longer answer, and reads only a mebibyte if it is not
@@ -42,8 +44,8 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
                     + ")*+)(?<chroot>/[^?]*)?(?:\\?(?<options>.*))?");
 
     private static final String RIGHT = "write " + SCHEME
-            + "://[user:password@]host[:port],host[:port][/chroot], with ?sessionTimeout=15000 for another session timeout in"
-            + " milliseconds and ?root=/latchkey for another node above all locks; in user and password, all but letters and"
+            + "://[user:password@]host[:port],host[:port][/chroot], with ?sessionTimeout=15s for another session timeout"
+            + " and ?root=/latchkey for another node above all locks; in user and password, all but letters and"
             + " digits as %xx";
 
     static Dsn parse(String text) {
@@ -63,7 +65,7 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
         if (!chroot.isEmpty()) {
             checkPath("chroot", chroot);
         }
-        Dsn plain = new Dsn(hosts + chroot, credentials, DEFAULT_TIMEOUT_MILLIS, ZooKeeperStore.DEFAULT_ROOT);
+        Dsn plain = new Dsn(hosts + chroot, credentials, DEFAULT_TIMEOUT, ZooKeeperStore.DEFAULT_ROOT);
         String options = Optional.ofNullable(matcher.group("options")).orElse("");
         return options.isEmpty()
                 ? plain
@@ -75,21 +77,19 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
         String name = equals < 0 ? option : option.substring(0, equals);
         String value = decoded(option.substring(equals + 1));
         return switch (name) {
-            case "sessionTimeout" -> new Dsn(connectString, credentials, millis(value), root);
+            case "sessionTimeout" -> new Dsn(connectString, credentials, duration(value), root);
             case "root" -> {
                 checkPath("root", value);
-                yield new Dsn(connectString, credentials, sessionTimeoutMillis, value);
+                yield new Dsn(connectString, credentials, sessionTimeout, value);
             }
             default -> throw new IllegalArgumentException("a DSN of ZooKeeper has no option " + name + ": " + RIGHT);
         };
     }
 
-    private static int millis(String value) {
-        if (!value.matches("[1-9][0-9]{0,8}")) {
-            throw new IllegalArgumentException(
-                    "sessionTimeout=" + value + " of the DSN is not a number of milliseconds: " + RIGHT);
-        }
-        return Integer.parseInt(value);
+    private static Duration duration(String value) {
+        return DsnDuration.parse(value)
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "sessionTimeout=" + value + " of the DSN is not " + DsnDuration.FORM + ": " + RIGHT));
     }
 
     private static void checkPath(String what, String path) {
@@ -128,7 +128,8 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
         if (config.getProperty(ZKConfig.JUTE_MAXBUFFER) == null) {
             config.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(LONGEST_ANSWER));
         }
-        ZooKeeper client = new ZooKeeper(connectString, sessionTimeoutMillis, event -> {}, config);
+        ZooKeeper client =
+                new ZooKeeper(connectString, Math.toIntExact(sessionTimeout.toMillis()), event -> {}, config);
         credentials.ifPresent(both -> client.addAuthInfo("digest", both.getBytes(StandardCharsets.UTF_8)));
         return client;
     }

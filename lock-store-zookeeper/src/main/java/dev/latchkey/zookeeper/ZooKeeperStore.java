@@ -298,7 +298,7 @@ public final class ZooKeeperStore
     /**
      * Opens {@code zookeeper://host:2181,host:2181/chroot}. The port is optional. {@code user:password@} before the hosts
      * authenticates by digest, and then only that user may use the nodes. Options after a question mark:
-     * {@code sessionTimeout} in milliseconds, 15000 by default, within the limits of the servers; and {@code root}, the
+     * {@code sessionTimeout}, 15s by default, within the limits of the servers; and {@code root}, the
      * parent of all nodes below the chroot, {@code /latchkey} by default. Connects when first needed.
      */
     public static final class Provider implements StoreProvider {

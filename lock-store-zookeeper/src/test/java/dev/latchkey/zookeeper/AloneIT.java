@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class AloneIT extends BehindAProxy {
 
     AloneIT() {
-        super("?sessionTimeout=60000");
+        super("?sessionTimeout=60s");
     }
 
     /** A lock that was taken and given up so often that its line is known to be empty. What others change meanwhile delays that. */

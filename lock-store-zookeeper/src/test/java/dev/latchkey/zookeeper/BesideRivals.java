@@ -19,7 +19,7 @@ abstract class BesideRivals extends BehindAProxy {
     static final String SHORT_SESSION = Stores.session(SHORT);
 
     /** Where no session is to end. */
-    static final String LONG_SESSION = "?sessionTimeout=60000";
+    static final String LONG_SESSION = "?sessionTimeout=60s";
 
     ZooKeeperStore direct;
     LockFactory rivals;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class CostIT {
 
     /** Long enough that nothing but what the tests do is sent while they do it. */
-    private static final String LONG_SESSION = "?sessionTimeout=400000";
+    private static final String LONG_SESSION = "?sessionTimeout=400s";
 
     private static ZooKeeperServer server;
 

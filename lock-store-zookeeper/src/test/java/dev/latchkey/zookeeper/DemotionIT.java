@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class DemotionIT extends BehindAProxy {
 
     DemotionIT() {
-        super("?sessionTimeout=60000");
+        super("?sessionTimeout=60s");
     }
 
     @Test

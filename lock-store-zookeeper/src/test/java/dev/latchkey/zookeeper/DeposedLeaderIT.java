@@ -79,7 +79,7 @@ class DeposedLeaderIT {
         String others = "zookeeper://" + first.address() + "," + second.address();
 
         try (ZooKeeperStore store = Stores.open(leader.address(), Stores.session(Duration.ofSeconds(12)));
-                ZooKeeperStore rivals = Stores.open(others + "?sessionTimeout=60000")) {
+                ZooKeeperStore rivals = Stores.open(others + "?sessionTimeout=60s")) {
             List<String> events = new CopyOnWriteArrayList<>();
             Lock holder = new LockFactory(store).createLock("deposed");
             holder.onLost(reason -> events.add("lost"));

@@ -41,7 +41,7 @@ class EnsembleIT {
 
     /** Half of a session outlasts an election, however long that may take. */
     private ZooKeeperStore open() {
-        return Stores.open(ensemble.dsn() + "?sessionTimeout=" + SESSION_MILLIS);
+        return Stores.open(ensemble.dsn() + "?sessionTimeout=" + SESSION_MILLIS + "ms");
     }
 
     @Test

@@ -18,7 +18,7 @@ class LeftBehindIT extends BehindAProxy {
     private static final int SESSION_MILLIS = 30_000;
 
     LeftBehindIT() {
-        super("?sessionTimeout=" + SESSION_MILLIS);
+        super("?sessionTimeout=" + SESSION_MILLIS + "ms");
     }
 
     @Test

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class LimitsIT extends BehindAProxy {
 
     LimitsIT() {
-        super("?sessionTimeout=60000");
+        super("?sessionTimeout=60s");
     }
 
     private BackgroundCall<Lock> waitingShared(Lock lock, int lengthThen) {

@@ -22,7 +22,7 @@ class ManyNamesIT extends BehindAProxy {
     private static final int OF_A_BATCH = 500;
 
     ManyNamesIT() {
-        super("?sessionTimeout=60000");
+        super("?sessionTimeout=60s");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.LockFactory;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,10 +28,10 @@ class ProviderTest {
 
     @Test
     void givenUserAndOptions_whenRead_thenAllOfIt() {
-        Dsn dsn = Dsn.parse("zookeeper://me:p%40ss+w%2Fd@z1/app?sessionTimeout=4000&root=/locks");
+        Dsn dsn = Dsn.parse("zookeeper://me:p%40ss+w%2Fd@z1/app?sessionTimeout=4s&root=/locks");
 
         assertThat(dsn.credentials()).contains("me:p@ss+w/d");
-        assertThat(dsn.sessionTimeoutMillis()).isEqualTo(4000);
+        assertThat(dsn.sessionTimeout()).isEqualTo(Duration.ofSeconds(4));
         assertThat(dsn.root()).isEqualTo("/locks");
         assertThat(dsn.toString()).doesNotContain("p@ss");
     }
@@ -47,8 +48,9 @@ class ProviderTest {
                 "zookeeper://z1,,z2",
                 "zookeeper://z1//app",
                 "zookeeper://z1/app/../b",
-                "zookeeper://z1?sessionTimeout=5s",
-                "zookeeper://z1?sessionTimeout=0",
+                "zookeeper://z1?sessionTimeout=5",
+                "zookeeper://z1?sessionTimeout=0s",
+                "zookeeper://z1?sessionTimeout=25h",
                 "zookeeper://z1?root=locks",
                 "zookeeper://z1?rot=/locks",
             })

@@ -76,7 +76,7 @@ class RecallIT extends BesideRivals {
     void givenAChroot_whenTheConnectionIsCutBeforeTheRecall_thenItIsHeardOnTheNextOne() throws Exception {
         String chroot = "/app-" + UUID.randomUUID();
         nodes.client().create(chroot, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        try (ZooKeeperStore below = Stores.open("zookeeper://" + proxy.address() + chroot + "?sessionTimeout=60000");
+        try (ZooKeeperStore below = Stores.open("zookeeper://" + proxy.address() + chroot + "?sessionTimeout=60s");
                 ZooKeeperStore beside = Stores.open(server.dsn() + chroot)) {
             long token = used(sticky(new LockFactory(below)));
             Lock rival = new LockFactory(beside).createLock(resource, TTL);

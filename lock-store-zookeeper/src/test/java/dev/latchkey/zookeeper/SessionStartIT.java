@@ -28,7 +28,7 @@ class SessionStartIT extends BehindAProxy {
     private static final int TIMEOUT_MILLIS = 10_000;
 
     SessionStartIT() {
-        super("?sessionTimeout=" + TIMEOUT_MILLIS);
+        super("?sessionTimeout=" + TIMEOUT_MILLIS + "ms");
     }
 
     @Test

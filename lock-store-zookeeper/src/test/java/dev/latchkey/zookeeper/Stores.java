@@ -15,7 +15,7 @@ final class Stores {
 
     /** The option of a DSN for sessions that last longer on a busy machine, which is slow to prove them. */
     static String session(Duration onIdleMachine) {
-        return "?sessionTimeout=" + TimeLimits.ttl(onIdleMachine).toMillis();
+        return "?sessionTimeout=" + TimeLimits.ttl(onIdleMachine).toMillis() + "ms";
     }
 
     static ZooKeeperStore open(ServerAddress address, String options) {

@@ -28,7 +28,7 @@ public final class TextFuzzTest {
     @ValueSource(
             strings = {
                 "zookeeper://",
-                "zookeeper://a:b@h:1,h/c?root=/x&sessionTimeout=99999999999",
+                "zookeeper://a:b@h:1,h/c?root=/x&sessionTimeout=99999999999ms",
                 "zookeeper://h/",
                 "zookeeper://h//",
                 "zookeeper://h?root=%",

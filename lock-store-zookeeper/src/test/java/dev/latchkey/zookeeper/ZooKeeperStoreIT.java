@@ -73,7 +73,7 @@ class ZooKeeperStoreIT
     }
 
     private static String dsnWith(String root) {
-        return server.dsn() + "?sessionTimeout=" + SESSION_TIMEOUT.toMillis() + "&root=" + root;
+        return server.dsn() + "?sessionTimeout=" + SESSION_TIMEOUT.toMillis() + "ms&root=" + root;
     }
 
     @Override
@@ -110,7 +110,7 @@ class ZooKeeperStoreIT
 
     @Override
     public String dsn(List<? extends OwnServer> servers) {
-        return servers.get(0).dsn() + "?sessionTimeout=" + SESSION_TIMEOUT.toMillis();
+        return servers.get(0).dsn() + "?sessionTimeout=" + SESSION_TIMEOUT.toMillis() + "ms";
     }
 
     @Test

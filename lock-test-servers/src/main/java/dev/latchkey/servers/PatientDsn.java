@@ -28,7 +28,7 @@ public final class PatientDsn {
      * @return the same with a limit
      */
     public static String dynamoDb(String dsn) {
-        return of(dsn, "timeout=%d", Duration.ofSeconds(5));
+        return of(dsn, "timeout=%dms", Duration.ofSeconds(5));
     }
 
     /**
@@ -38,7 +38,7 @@ public final class PatientDsn {
      * @return the same with a limit
      */
     public static String etcd(String dsn) {
-        return of(dsn, "timeout=%d", Duration.ofSeconds(5));
+        return of(dsn, "timeout=%dms", Duration.ofSeconds(5));
     }
 
     /**
