@@ -51,7 +51,7 @@ record KeyText(LockedMethod locked) implements TypeConverter {
             checkAppended(value);
             return;
         }
-        checkIterated(value, target.getType());
+        checkOrder(value, target.getType());
         if (isText(elementType(target))) {
             checkElements(value, target.getType());
         }
@@ -69,11 +69,10 @@ record KeyText(LockedMethod locked) implements TypeConverter {
                 : target.getResolvableType().as(Iterable.class).getGeneric().resolve();
     }
 
-    /** Whoever takes a collection or a map as it is, or a set, does not rely on an order. Others do, as for an array. */
-    private void checkIterated(Object value, Class<?> type) {
-        if (value instanceof BaseStream || (type == Iterable.class && !(value instanceof Collection))) {
-            throw locked.wrongKey(
-                    "made from the elements of a " + value.getClass().getTypeName() + ": collect them to a list first");
+    /** A method that takes a collection or a map as it is, or a set, is trusted not to rely on an order. Others do, as for an array. */
+    private void checkOrder(Object value, Class<?> type) {
+        if (value instanceof BaseStream) {
+            throw unchecked(value);
         }
         boolean isTakenAsItIs =
                 type.isInstance(value) && (Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type));
@@ -85,6 +84,8 @@ record KeyText(LockedMethod locked) implements TypeConverter {
     private void checkElements(Object value, Class<?> type) {
         if (value instanceof Collection<?> several) {
             several.forEach(this::checkElement);
+        } else if (type == Iterable.class && value instanceof Iterable) {
+            throw unchecked(value);
         } else if (!type.isInstance(value) || value instanceof Object[]) {
             checkAppended(value);
         }
@@ -157,6 +158,11 @@ record KeyText(LockedMethod locked) implements TypeConverter {
                 || several.size() < 2
                 || several instanceof List
                 || several instanceof Deque;
+    }
+
+    private IllegalArgumentException unchecked(Object value) {
+        return locked.wrongKey("made from the elements of a " + value.getClass().getTypeName()
+                + ": collect them to a list in a known order first");
     }
 
     private IllegalArgumentException differs(Object value, String where) {

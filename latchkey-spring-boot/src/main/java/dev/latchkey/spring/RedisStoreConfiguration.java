@@ -35,15 +35,22 @@ class RedisStoreConfiguration {
                     "Mark one with @Primary, or declare the store as a bean: RedisStore.builder(client).build().");
         }
         LettuceConnectionFactory own = copy(factory);
+        try {
+            return new OpenStore(store(own), own::destroy);
+        } catch (RuntimeException e) {
+            own.destroy();
+            throw e;
+        }
+    }
+
+    private static RedisStore store(LettuceConnectionFactory own) {
         RedisStore.Builder store = own.getRequiredNativeClient() instanceof RedisClusterClient cluster
                 ? RedisStore.builder(cluster)
                 : RedisStore.builder((RedisClient) own.getRequiredNativeClient());
         Duration timeout = own.getClientConfiguration().getCommandTimeout();
-        // The default of the driver is longer than a lock may wait for an answer; the store has one of its own.
-        if (!timeout.equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
-            store.commandTimeout(timeout);
-        }
-        return new OpenStore(store.build(), own::destroy);
+        // Zero is no limit, and the default of the driver is longer than a lock may wait for an answer.
+        boolean isSet = !timeout.isZero() && !timeout.equals(RedisURI.DEFAULT_TIMEOUT_DURATION);
+        return isSet ? store.commandTimeout(timeout).build() : store.build();
     }
 
     /** The client of the application ends when its context is stopped, or paused between tests, and is another one after that. */

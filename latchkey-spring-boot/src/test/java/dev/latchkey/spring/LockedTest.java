@@ -690,6 +690,7 @@ class LockedTest {
             return CurrentLock.get().resource();
         }
 
+        @SuppressWarnings("NonApiType")
         public String hash(HashSet<Long> numbers) {
             return new TreeSet<>(numbers).toString();
         }

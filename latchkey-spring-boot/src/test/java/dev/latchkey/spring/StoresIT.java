@@ -118,6 +118,17 @@ class StoresIT {
     }
 
     @Test
+    void givenRedisWithoutATimeout_thenLocks() {
+        try (RedisServer redis = RedisServer.start()) {
+            assertExclusion(
+                    RedisStore.class,
+                    EXCLUDE + JDBC + "," + MONGO,
+                    "spring.data.redis.url=" + redis.dsn(),
+                    "spring.data.redis.timeout=0");
+        }
+    }
+
+    @Test
     void givenRedisWithATimeout_whenItDoesNotAnswer_thenTheCallFailsAfterThat() {
         try (RedisServer redis = RedisServer.start();
                 ConfigurableApplicationContext app = Apps.start(

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations in a DSN, written alike for all stores: {@code timeout=5s}. */
+/** Durations in those options of a DSN that a store reads itself, such as {@code timeout=5s}; not in those of its driver. */
 public final class DsnDuration {
 
     /** What to write, for the message about anything else. */

@@ -61,7 +61,7 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
                 root,
                 DsnDuration.parse(value)
                         .orElseThrow(() -> new IllegalArgumentException(
-                                "timeout=" + value + " of the DSN is not " + DsnDuration.FORM + ": " + RIGHT)));
+                                "timeout of the DSN is not " + DsnDuration.FORM + ": " + RIGHT)));
     }
 
     private static String withPort(String host) {

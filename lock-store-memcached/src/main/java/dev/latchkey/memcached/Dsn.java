@@ -69,8 +69,8 @@ record Dsn(String host, int port, Optional<String> prefix, Protocol protocol, Du
 
     private static Duration timeout(String value) {
         return DsnDuration.parse(value)
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "timeout \"" + value + "\" is not " + DsnDuration.FORM + ": " + FORM));
+                .orElseThrow(() ->
+                        new IllegalArgumentException("timeout of the DSN is not " + DsnDuration.FORM + ": " + FORM));
     }
 
     private static Protocol protocol(String name) {

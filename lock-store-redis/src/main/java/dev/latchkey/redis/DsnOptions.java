@@ -87,8 +87,8 @@ final class DsnOptions {
     Optional<Duration> timeout() {
         return text(TIMEOUT)
                 .map(text -> DsnDuration.parse(text)
-                        .orElseThrow(() ->
-                                new IllegalArgumentException("timeout \"" + text + "\": must be " + DsnDuration.FORM)));
+                        .orElseThrow(
+                                () -> new IllegalArgumentException("timeout of the DSN must be " + DsnDuration.FORM)));
     }
 
     private boolean isStrict() {

@@ -89,7 +89,7 @@ record Dsn(String connectString, Optional<String> credentials, Duration sessionT
     private static Duration duration(String value) {
         return DsnDuration.parse(value)
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "sessionTimeout=" + value + " of the DSN is not " + DsnDuration.FORM + ": " + RIGHT));
+                        "sessionTimeout of the DSN is not " + DsnDuration.FORM + ": " + RIGHT));
     }
 
     private static void checkPath(String what, String path) {

@@ -184,7 +184,7 @@ class CombinedWaitsTest {
     @Tag("slow")
     void givenMoreAreHeldThanMayBeUnderWay_whenRefreshedTogether_thenAllAre() {
         List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
-        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), TimeLimits.LIMIT)) {
             List<Request> held = Stream.generate(() -> Key.of("x" + UUID.randomUUID()))
                     .limit(5_000)
                     .map(key -> Requests.exclusive(Requests.holding(key, store.save(Requests.exclusive(key)))))
