@@ -24,7 +24,7 @@ final class KeyExpressions {
 
     private static final Pattern VARIABLE = Pattern.compile("#(\\w+)");
 
-    /** What is compiled converts, and checks, nothing any more. */
+    /** Without compilation: a compiled expression passes its arguments on without the check of {@link KeyText}. */
     private final SpelExpressionParser parser =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 

@@ -153,7 +153,7 @@ record KeyText(LockedMethod locked) implements TypeConverter {
         if (value instanceof Map<?, ?> map) {
             return map.size() < 2 || map instanceof SortedMap || map instanceof LinkedHashMap || map instanceof EnumMap;
         }
-        // The values of a map are neither, nor is the queue that a heap is.
+        // Neither the values of a map nor a priority queue have an order that is known.
         return !(value instanceof Collection<?> several)
                 || several.size() < 2
                 || several instanceof List

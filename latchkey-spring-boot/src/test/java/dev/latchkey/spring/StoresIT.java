@@ -81,8 +81,7 @@ class StoresIT {
     @Test
     void givenRedis_whenTheContextIsStoppedAndStarted_thenItLocksAgain() {
         try (RedisServer redis = RedisServer.start();
-                ConfigurableApplicationContext app = Apps.start(
-                        Application.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn())) {
+                ConfigurableApplicationContext app = start(Application.class, redis)) {
             LockTemplate locks = app.getBean(LockTemplate.class);
             locks.run("a", () -> {
                 app.stop();
@@ -98,8 +97,7 @@ class StoresIT {
     @Test
     void givenRedis_whenTheContextIsClosed_thenItsConnectionsAre() {
         try (RedisServer redis = RedisServer.start()) {
-            try (ConfigurableApplicationContext app = Apps.start(
-                    Application.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn())) {
+            try (ConfigurableApplicationContext app = start(Application.class, redis)) {
                 app.getBean(LockTemplate.class).run("a", () -> {});
                 assertThat(clients(redis)).isGreaterThan(1);
             }
@@ -121,12 +119,8 @@ class StoresIT {
     @Test
     void givenRedisWithATimeoutOfZero_thenLocksOnceConnected() {
         try (RedisServer redis = RedisServer.start();
-                ConfigurableApplicationContext app = Apps.start(
-                        Application.class,
-                        EXCLUDE + JDBC + "," + MONGO,
-                        "latchkey.fail-fast=false",
-                        "spring.data.redis.url=" + redis.dsn(),
-                        "spring.data.redis.timeout=0")) {
+                ConfigurableApplicationContext app =
+                        start(Application.class, redis, "latchkey.fail-fast=false", "spring.data.redis.timeout=0")) {
             Lock lock = app.getBean(LockFactory.class).createLock("a");
 
             await().ignoreExceptionsInstanceOf(LockStorageException.class).until(lock::tryAcquire);
@@ -136,11 +130,7 @@ class StoresIT {
     @Test
     void givenRedisWithATimeout_whenItDoesNotAnswer_thenTheCallFailsAfterThat() {
         try (RedisServer redis = RedisServer.start();
-                ConfigurableApplicationContext app = Apps.start(
-                        Application.class,
-                        EXCLUDE + JDBC + "," + MONGO,
-                        "spring.data.redis.url=" + redis.dsn(),
-                        "spring.data.redis.timeout=4s")) {
+                ConfigurableApplicationContext app = start(Application.class, redis, "spring.data.redis.timeout=4s")) {
             Lock lock = app.getBean(LockFactory.class).createLock("a");
             assertThat(lock.tryAcquire()).isTrue();
             redis.freeze();
@@ -179,9 +169,7 @@ class StoresIT {
     @Test
     void givenRedis_whenTheStartFailsLater_thenItsConnectionsAreClosed() {
         try (RedisServer redis = RedisServer.start()) {
-            assertThatThrownBy(() -> Apps.start(
-                            FailingStart.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn()))
-                    .hasMessageContaining("of the application");
+            assertThatThrownBy(() -> start(FailingStart.class, redis)).hasMessageContaining("of the application");
 
             await().untilAsserted(() -> assertThat(clients(redis)).isEqualTo(1));
         }
@@ -194,6 +182,12 @@ class StoresIT {
                 .rootCause()
                 .isInstanceOf(LatchkeyConfigurationException.class)
                 .hasMessageContaining("a fixed list of a master and its replicas");
+    }
+
+    private static ConfigurableApplicationContext start(Class<?> application, RedisServer redis, String... properties) {
+        Stream<String> store = Stream.of(EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn());
+        return Apps.start(
+                application, Stream.concat(store, Stream.of(properties)).toArray(String[]::new));
     }
 
     /** That which asks is one of them. */

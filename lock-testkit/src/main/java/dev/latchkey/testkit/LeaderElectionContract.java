@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -83,13 +84,11 @@ public interface LeaderElectionContract extends StoreContract {
 
     @Test
     default void givenALeader_whenItsCallbackFails_thenAnotherLeads(Fixture fixture) {
-        String next = leaderAfterAFailedCallback(fixture);
         // Ann pauses, but bob may stand still for longer before he looks: not each time.
-        for (int i = 0; i < 2 && next.equals("ann"); i++) {
-            next = leaderAfterAFailedCallback(fixture);
-        }
+        Stream<String> next =
+                Stream.generate(() -> leaderAfterAFailedCallback(fixture)).limit(3);
 
-        assertThat(next).isEqualTo("bob");
+        assertThat(next.anyMatch("bob"::equals)).as("bob leads").isTrue();
     }
 
     private String leaderAfterAFailedCallback(Fixture fixture) {
@@ -102,9 +101,10 @@ public interface LeaderElectionContract extends StoreContract {
             Belief first = candidates.awaitTermAfter(0);
             candidates.stand(fixture.store(), "bob");
 
+            long failed = System.nanoTime();
             failing.countDown();
 
-            Belief next = candidates.awaitTermAfter(first, first.since());
+            Belief next = candidates.awaitTermAfter(first, failed);
             candidates.check();
             return next.who();
         }
