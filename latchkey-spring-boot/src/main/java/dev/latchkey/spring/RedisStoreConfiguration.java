@@ -21,6 +21,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @ConditionalOnBean(LettuceConnectionFactory.class)
 class RedisStoreConfiguration {
 
+    private static final Duration LONGEST_TIMEOUT = Duration.ofDays(1);
+
     @Bean
     StoreSource latchkeyRedisSource(ObjectProvider<LettuceConnectionFactory> connectionFactories) {
         return new StoreSource("redis", "redis (a LettuceConnectionFactory)", () -> open(connectionFactories));
@@ -48,9 +50,12 @@ class RedisStoreConfiguration {
                 ? RedisStore.builder(cluster)
                 : RedisStore.builder((RedisClient) own.getRequiredNativeClient());
         Duration timeout = own.getClientConfiguration().getCommandTimeout();
-        // Zero is no limit, and the default of the driver is longer than a lock may wait for an answer.
-        boolean isSet = !timeout.isZero() && !timeout.equals(RedisURI.DEFAULT_TIMEOUT_DURATION);
-        return isSet ? store.commandTimeout(timeout).build() : store.build();
+        // Zero is no limit, more than a day as good as none, and the driver's default longer than a lock may wait for
+        // an answer.
+        boolean isLimit = !timeout.isZero()
+                && timeout.compareTo(LONGEST_TIMEOUT) <= 0
+                && !timeout.equals(RedisURI.DEFAULT_TIMEOUT_DURATION);
+        return isLimit ? store.commandTimeout(timeout).build() : store.build();
     }
 
     /** The client of the application ends when its context is stopped, or paused between tests, and is another one after that. */

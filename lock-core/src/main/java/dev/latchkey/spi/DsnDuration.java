@@ -9,7 +9,8 @@ import java.util.regex.Pattern;
 public final class DsnDuration {
 
     /** What to write, for the message about anything else. */
-    public static final String FORM = "a whole number with a unit, ms, s, m or h, as in 5s, and at most a day";
+    public static final String FORM =
+            "a positive whole number with a unit (ms, s, m or h), as in 5s, and at most a day";
 
     private static final Duration LONGEST = Duration.ofDays(1);
 

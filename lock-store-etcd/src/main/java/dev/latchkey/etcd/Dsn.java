@@ -29,8 +29,9 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
 
     static Dsn parse(String text) {
         Matcher matcher = DSN.matcher(text);
-        if (!matcher.matches()) {
-            // The text is not repeated: it may contain a password.
+        if (!matcher.matches()
+                || Optional.ofNullable(matcher.group("options")).orElse("").contains("@")) {
+            // The text is not repeated: it may contain a password, or the rest of one that was not encoded.
             throw new IllegalArgumentException("not a DSN of etcd: " + RIGHT);
         }
         List<String> servers = Arrays.stream(matcher.group("hosts").split(",", -1))

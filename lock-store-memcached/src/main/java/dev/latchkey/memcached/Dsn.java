@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
 
 /** {@code memcached://host[:port][?prefix=…&protocol=text|binary&timeout=3s]}. */
@@ -26,8 +27,8 @@ record Dsn(String host, int port, Optional<String> prefix, Protocol protocol, Du
             // Its message and its input may hold a password.
             throw new IllegalArgumentException(FORM);
         }
-        if (uri.getRawUserInfo() != null
-                || Optional.ofNullable(uri.getRawAuthority()).orElse("").contains("@")) {
+        if (Stream.of(uri.getRawUserInfo(), uri.getRawAuthority(), uri.getRawQuery())
+                .anyMatch(part -> part != null && part.contains("@"))) {
             throw new IllegalArgumentException(FORM + ". It takes no credentials: a server that wants them needs a"
                     + " MemcachedClient of your own, given to MemcachedStore.builder(client)");
         }

@@ -183,6 +183,7 @@ class StoredIT {
             strings = {
                 "memcached://one:11211,two:11211",
                 "memcached://user:secret@localhost",
+                "memcached://user:12?secret@localhost",
                 "memcached://",
                 "memcached:localhost",
                 "memcached://localhost/path",

@@ -22,7 +22,8 @@ final class Clients {
     private static final long QUIET_MILLIS = 10;
     private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
-    private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
+    /** How long the driver goes on with each step of connecting when nobody answers, unless the DSN sets a limit. */
+    static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
 
     /** After so long without an expected answer, a connection counts as lost. */
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(20);
@@ -39,7 +40,6 @@ final class Clients {
 
     /** Returns connections to one server, or to the master that sentinels name. */
     static Connections server(RedisURI address) {
-        limit(address);
         DriverThreads threads = DriverThreads.take();
         RedisClient client = RedisClient.create(threads.resources(), address);
         client.setOptions(options(ClientOptions.builder()).build());
@@ -48,7 +48,6 @@ final class Clients {
 
     /** Returns connections to a cluster, found through any of its servers. */
     static Connections cluster(List<RedisURI> addresses) {
-        addresses.forEach(Clients::limit);
         DriverThreads threads = DriverThreads.take();
         RedisClusterClient client = RedisClusterClient.create(threads.resources(), addresses);
         client.setOptions(clusterOptions());
@@ -67,13 +66,6 @@ final class Clients {
                         .enablePeriodicRefresh(Duration.ofSeconds(30))
                         .build())
                 .build();
-    }
-
-    /** Limits how long the driver goes on connecting when nobody answers, unless the DSN sets a limit. */
-    private static void limit(RedisURI address) {
-        if (address.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
-            address.setTimeout(HANDSHAKE_TIMEOUT);
-        }
     }
 
     private static ClientOptions.Builder options(ClientOptions.Builder options) {

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -143,7 +144,7 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
-        options.timeout().ifPresent(address::setTimeout);
+        address.setTimeout(options.timeout().orElse(Clients.HANDSHAKE_TIMEOUT));
         String user = options.text(DsnOptions.SENTINEL_USER).orElse(null);
         options.text(DsnOptions.SENTINEL_PASSWORD).ifPresent(password -> logInAtSentinels(address, user, password));
         return address;
@@ -163,7 +164,8 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
-        options.timeout().ifPresent(timeout -> addresses.forEach(address -> address.setTimeout(timeout)));
+        Duration timeout = options.timeout().orElse(Clients.HANDSHAKE_TIMEOUT);
+        addresses.forEach(address -> address.setTimeout(timeout));
         options.text(DsnOptions.CLIENT_NAME)
                 .ifPresent(name -> addresses.forEach(address -> address.setClientName(name)));
         return addresses;

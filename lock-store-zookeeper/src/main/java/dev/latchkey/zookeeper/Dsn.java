@@ -50,8 +50,9 @@ record Dsn(String connectString, Optional<String> credentials, Duration sessionT
 
     static Dsn parse(String text) {
         Matcher matcher = DSN.matcher(text);
-        if (!matcher.matches()) {
-            // The text is not repeated: it may contain a password.
+        if (!matcher.matches()
+                || Optional.ofNullable(matcher.group("options")).orElse("").contains("@")) {
+            // The text is not repeated: it may contain a password, or the rest of one that was not encoded.
             throw new IllegalArgumentException("not a DSN of ZooKeeper: " + RIGHT);
         }
         String hosts = Arrays.stream(matcher.group("hosts").split(",", -1))
@@ -96,7 +97,9 @@ record Dsn(String connectString, Optional<String> credentials, Duration sessionT
         try {
             PathUtils.validatePath(path);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(what + " " + path + " of the DSN: " + e.getMessage());
+            // What stands before the cause is the path, which may be the rest of a password that was not encoded.
+            String cause = e.getMessage().replaceFirst("(?s).* caused by ", "");
+            throw new IllegalArgumentException(what + " of the DSN is no path of ZooKeeper: " + cause + "; " + RIGHT);
         }
     }
 

@@ -43,6 +43,8 @@ class ProviderTest {
                 "zookeeper://",
                 "zookeeper://me:secret@",
                 "zookeeper://me:secret/@z1",
+                "zookeeper://me:12?secret@z1",
+                "zookeeper://me:12//secret@z1",
                 "zookeeper://me:sec%ret@z1",
                 "zookeeper://z1:port",
                 "zookeeper://z1,,z2",
