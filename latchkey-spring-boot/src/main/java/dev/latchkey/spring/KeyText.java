@@ -69,14 +69,18 @@ record KeyText(LockedMethod locked) implements TypeConverter {
                 : target.getResolvableType().as(Iterable.class).getGeneric().resolve();
     }
 
-    /** A method that takes a collection or a map as it is, or a set, is trusted not to rely on an order. Others do, as for an array. */
+    /**
+     * A method that takes a collection or a map as it is, or a set, is trusted not to rely on an order, and one that takes
+     * something sorted gets it so. Others do, as for an array.
+     */
     private void checkOrder(Object value, Class<?> type) {
         if (value instanceof BaseStream) {
             throw unchecked(value);
         }
         boolean isTakenAsItIs =
                 type.isInstance(value) && (Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type));
-        if (!isTakenAsItIs && type != Set.class && !SortedSet.class.isAssignableFrom(type)) {
+        boolean isSorted = SortedSet.class.isAssignableFrom(type) || SortedMap.class.isAssignableFrom(type);
+        if (!isTakenAsItIs && !isSorted && type != Set.class) {
             checkOrdered(value);
         }
     }

@@ -22,6 +22,6 @@ final class LatchkeyHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder health) {
         PersistingStore opened = store.get();
         Object unused = opened.find(PROBE);
-        health.up().withDetail("store", opened.getClass().getSimpleName());
+        health.up().withDetail("store", StoreName.typeOf(opened));
     }
 }

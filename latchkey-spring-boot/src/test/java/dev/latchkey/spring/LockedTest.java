@@ -28,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -188,6 +189,7 @@ class LockedTest {
         assertThatThrownBy(() -> work.joinedTo("c", Set.of("b", "a"))).hasStackTraceContaining("sort it");
         assertThatThrownBy(() -> work.keyed(Map.of(1, "b", 2, "a").values())).hasStackTraceContaining("sort it");
         assertThat(work.treeSorted(Set.of("b", "a"))).isEqualTo("app:a+b");
+        assertThat(work.treeMapped(Map.of(2, "a", 1, "b"))).isEqualTo("app:b+a");
         assertThat(work.listed(List.of(2, 1))).isEqualTo("app:listed:2+1");
         assertThat(work.streamed(List.of(2, 1))).isEqualTo("app:streamed:2+1");
         assertThatThrownBy(() -> work.streamed(List.of(new Named("a"))))
@@ -660,6 +662,16 @@ class LockedTest {
 
         public String inOrder(SortedSet<String> texts) {
             return String.join("+", texts);
+        }
+
+        @Locked("#root.target.inOrderOfKeys(#items)")
+        String treeMapped(Object items) {
+            assertThat(items).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        public String inOrderOfKeys(SortedMap<Integer, String> texts) {
+            return String.join("+", texts.values());
         }
 
         @Locked("'listed:' + #root.target.list(#items)")

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.LockListener;
 import dev.latchkey.micrometer.LatchkeyMetrics;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.store.InMemoryStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -36,6 +38,15 @@ class MetricsTest {
                             .timer())
                     .isNotNull());
         });
+    }
+
+    /** The class that closes its members has another name. */
+    @Test
+    void givenACombinedStore_thenItIsNamedSo() {
+        try (PersistingStore store = StoreProvider.connect("combined:consensus(in-memory,in-memory,in-memory)")) {
+            assertThat(StoreName.of(store)).isEqualTo("combined");
+            assertThat(StoreName.typeOf(store)).isEqualTo("CombinedStore");
+        }
     }
 
     @Test
