@@ -46,8 +46,8 @@ import javax.sql.DataSource;
  * changed since, so that no row is locked between two round trips.
  *
  * <p>The clock of the database decides when a lease ends. A fencing token is the last one plus one, or that clock in
- * microseconds if that is greater. Rows stay after a release, for their tokens, until a
- * {@linkplain Builder#retention retention} time is over.
+ * microseconds if that is greater. Rows stay after a release, for their tokens, until the last token is older than the
+ * {@linkplain Builder#retention retention}.
  *
  * <p>On PostgreSQL, a release notifies waiters. While there are waiters, the store uses one connection to listen. On
  * other databases, waiters poll: one per resource and factory, after pauses that grow from 5 ms to between half a second
@@ -373,8 +373,8 @@ public final class JdbcStore
         }
 
         /**
-         * Sets how long rows of resources without holders are kept. The default is one hour. Fencing tokens can repeat
-         * only if the clock of the database is set back by more than this.
+         * Sets how long a row without holders is kept after it got its last fencing token. The default is one hour. Fencing
+         * tokens can repeat only if the clock of the database is set back by more than this.
          *
          * @param time at least one minute
          * @return this

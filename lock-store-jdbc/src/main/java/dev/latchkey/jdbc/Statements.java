@@ -250,7 +250,7 @@ final class Statements {
         return guard.count(connection, values) == 1;
     }
 
-    /** Deletes so many rows that were last used before that, and returns how many there were, at most. */
+    /** Deletes at most so many rows that nobody holds and whose last token is older than that, and returns how many. */
     int prune(Connection connection, long beforeMicros, int most) throws SQLException {
         Map<String, Long> unused = new HashMap<>();
         try (PreparedStatement prepared = readUnused.prepare(connection, Map.of("before", beforeMicros))) {

@@ -135,7 +135,8 @@ class CostIT {
                 JdbcStore store = Stores.open(server.dsn());
                 TreeLocks locks = TreeLocks.of(store, "counted").create();
                 TreeEditor editor = locks.createEditor(id -> id.equals("root") ? List.of() : List.of("root"))) {
-            editor.acquire(TreeRequest.shared("root"));
+            // Exclusively: a row with no token is pruned after any of the first releases.
+            editor.acquire(TreeRequest.exclusive("root"));
             editor.releaseAll();
             int before = server.log().size();
             Set<String> children =

@@ -362,12 +362,19 @@ class RedisHomeIT extends WithAStore {
         BackgroundWait atHome = BackgroundWait.in(closing, request());
         assertThat(closing.release(holder)).isTrue();
         first.grant();
-        proxy.delay(Duration.ofMillis(300));
+        proxy.silence();
         BackgroundCall<Boolean> release = BackgroundCall.start(() -> closing.release(first.key()));
         release.awaitWaiting();
 
-        closing.close();
+        BackgroundCall<Boolean> close = BackgroundCall.start(() -> {
+            closing.close();
+            return true;
+        });
+        close.awaitWaiting();
+        // Closing waits a second for the answers that are due.
+        proxy.heal();
 
+        assertThat(close.result()).isTrue();
         assertThat(release.result()).isTrue();
         try {
             // The reply may have been there first.

@@ -19,7 +19,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** A client that fails while it proves the session. */
+/** A client that fails while it proves the session. Each test has its own name: a session that was cut off lives on for a while. */
 class HeartbeatIT extends BehindAProxy {
 
     HeartbeatIT() {
@@ -46,7 +46,7 @@ class HeartbeatIT extends BehindAProxy {
             }
         };
         try (ZooKeeperStore lent = ZooKeeperStore.builder(client).build()) {
-            Lock lock = new LockFactory(lent).createLock("beat", TTL);
+            Lock lock = new LockFactory(lent).createLock("thrown", TTL);
             CompletableFuture<LossReason> told = new CompletableFuture<>();
             lock.onLost(told::complete);
             assertThat(lock.tryAcquire()).isTrue();
@@ -79,7 +79,7 @@ class HeartbeatIT extends BehindAProxy {
         };
         PrintStream before = System.err;
         try (ZooKeeperStore lent = ZooKeeperStore.builder(client).build()) {
-            Lock lock = new LockFactory(lent).createLock("beat", TTL);
+            Lock lock = new LockFactory(lent).createLock("unlogged", TTL);
             CompletableFuture<LossReason> told = new CompletableFuture<>();
             lock.onLost(told::complete);
             assertThat(lock.tryAcquire()).isTrue();

@@ -169,6 +169,9 @@ public final class RedisSentinel implements AutoCloseable {
                         && address.contains(wanted)
                         && role instanceof List<?> words
                         && "master".equals(words.get(0));
+            } catch (UncheckedIOException notYet) {
+                // A replica that is promoted closes its connections.
+                return false;
             }
         });
     }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 
@@ -86,7 +85,7 @@ public final class BackgroundCall<T> {
 
     T result(Duration limit) throws Exception {
         try {
-            return task.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            return TimeLimits.get(task, limit);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof Exception cause) {
                 throw cause;

@@ -98,7 +98,7 @@ public interface CrashContract extends ProcessesContract {
         }
         Lock next = fixture.lock();
 
-        boolean acquired = next.tryAcquire(crashTtl().multipliedBy(5));
+        boolean acquired = next.tryAcquire(crashTtl().plus(TimeLimits.LIMIT));
 
         assertThat(acquired).isTrue();
         assertThat(fixture.lock().tryAcquire()).isFalse();
@@ -144,7 +144,7 @@ public interface CrashContract extends ProcessesContract {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(fixture.lock().tryAcquire(crashTtl().multipliedBy(5))).isTrue();
+        assertThat(fixture.lock().tryAcquire(crashTtl().plus(TimeLimits.LIMIT))).isTrue();
     }
 
     @Test
@@ -222,7 +222,7 @@ public interface CrashContract extends ProcessesContract {
         try {
             for (SecondProcess other : others) {
                 Reply acquired = other.lock(fixture.resource(), crashTtl())
-                        .startAcquire(crashTtl().multipliedBy(5));
+                        .startAcquire(crashTtl().plus(TimeLimits.LIMIT));
 
                 assertThat(acquired.isYes()).isTrue();
 

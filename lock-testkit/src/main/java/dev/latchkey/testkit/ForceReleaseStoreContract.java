@@ -100,7 +100,7 @@ public interface ForceReleaseStoreContract extends StoreContract {
         CompletableFuture<LossReason> heard = new CompletableFuture<>();
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .autoRefresh()
                 .onLost(heard::complete)
                 .create();
@@ -122,13 +122,13 @@ public interface ForceReleaseStoreContract extends StoreContract {
         CompletableFuture<LossReason> other = new CompletableFuture<>();
         Lock first = fixture.locks()
                 .lock(key)
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .autoRefresh()
                 .onLost(one::complete)
                 .create();
         Lock second = fixture.locks()
                 .lock(key)
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .autoRefresh()
                 .onLost(other::complete)
                 .create();

@@ -24,13 +24,13 @@ public interface FullPoolsContract extends StoreContract {
             busy.fillListenersOf(locks, fixture.resource() + "-other");
             busy.fillCommonPool();
             Lock kept = locks.lock(fixture.resource() + "-kept")
-                    .ttl(workingTtl())
+                    .ttl(Leases.ROOMY_TTL)
                     .autoRefresh()
                     .create();
             assertThat(kept.tryAcquire()).isTrue();
             Queue<LossReason> losses = new ConcurrentLinkedQueue<>();
             Lock holder = locks.lock(fixture.resource())
-                    .ttl(workingTtl())
+                    .ttl(Leases.ROOMY_TTL)
                     .interruptOnLoss()
                     .onLost(losses::add)
                     .create();

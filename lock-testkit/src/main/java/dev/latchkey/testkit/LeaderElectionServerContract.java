@@ -97,7 +97,7 @@ public interface LeaderElectionServerContract extends OwnServersContract {
     @Tag("slow")
     default void givenAFollowerThatIsCutOff_whenItIsClosed_thenNothingOfItIsInTheWay(Fixture fixture) throws Exception {
         try (Detour bobs = new Detour(dsn());
-                Candidates candidates = new Candidates(fixture.resource(), workingTtl())) {
+                Candidates candidates = new Candidates(fixture.resource(), Leases.ROOMY_TTL)) {
             stand(candidates, "ann", dsn());
             Belief first = candidates.awaitTermAfter(0);
             LeaderElection bob = stand(candidates, "bob", bobs.dsn());

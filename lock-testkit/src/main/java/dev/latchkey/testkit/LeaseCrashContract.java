@@ -67,7 +67,7 @@ public interface LeaseCrashContract extends CrashContract {
             freezeWaiter(other);
             assertThat(holder.release()).isTrue();
 
-            boolean acquired = fixture.lock().tryAcquire(crashTtl().multipliedBy(6));
+            boolean acquired = fixture.lock().tryAcquire(crashTtl().plus(TimeLimits.LIMIT));
 
             assertThat(acquired).isTrue();
         }

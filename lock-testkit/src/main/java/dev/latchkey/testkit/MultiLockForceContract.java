@@ -69,7 +69,7 @@ public interface MultiLockForceContract extends StoreContract {
         CompletableFuture<LossReason> first = new CompletableFuture<>();
         Lock lock = fixture.locks()
                 .all(names(fixture, "a", "b", "c"))
-                .ttl(workingTtl())
+                .ttl(Leases.ROOMY_TTL)
                 .autoRefresh()
                 .onLost(heard::add)
                 .onLost(first::complete)

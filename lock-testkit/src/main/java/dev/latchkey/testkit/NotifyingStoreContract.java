@@ -150,9 +150,7 @@ public interface NotifyingStoreContract extends StoreContract {
     }
 
     /** Waits for a hint. */
-    static void awaitWoken(CompletionStage<?> next) {
-        Awaitility.await("a hint")
-                .atMost(TimeLimits.untilWoken())
-                .until(() -> next.toCompletableFuture().isDone());
+    static void awaitWoken(CompletionStage<?> next) throws Exception {
+        Object unused = TimeLimits.get(next.toCompletableFuture(), TimeLimits.untilWoken());
     }
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 
@@ -36,7 +35,7 @@ public final class Reply {
 
     private String text(Duration limit) {
         try {
-            List<String> answer = words.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            List<String> answer = TimeLimits.get(words, limit);
             if (answer.get(0).equals(Worker.FAILED)) {
                 throw new RemoteFailure(answer.get(1), answer.get(2));
             }

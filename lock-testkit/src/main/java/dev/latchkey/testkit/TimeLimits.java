@@ -2,6 +2,10 @@ package dev.latchkey.testkit;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +23,10 @@ public final class TimeLimits {
     private static final double LONGEST_TTL_FACTOR = 4;
 
     /** The load is an average: that of what begins just now does not show for a while. */
-    private static final double LEAST_LIMIT_FACTOR = 2;
+    private static final double LEAST_FACTOR = 2;
+
+    /** How long {@link #get} waits without a break. */
+    private static final Duration TURN = Duration.ofMillis(250);
 
     /** For any one thing to happen. */
     public static final Duration LIMIT = scaled(Duration.ofSeconds(60));
@@ -33,7 +40,7 @@ public final class TimeLimits {
      * @return at least twice as much
      */
     public static Duration scaled(Duration onIdleMachine) {
-        return times(onIdleMachine, Math.max(LEAST_LIMIT_FACTOR, Math.max(FACTOR, factor())));
+        return times(onIdleMachine, Math.max(LEAST_FACTOR, Math.max(FACTOR, factor())));
     }
 
     /**
@@ -49,10 +56,26 @@ public final class TimeLimits {
      * long, and the same throughout the JVM.
      *
      * @param onIdleMachine the TTL that would do on an idle machine
-     * @return at least as much
+     * @return at least twice as much
      */
     public static Duration ttl(Duration onIdleMachine) {
-        return times(onIdleMachine, Math.min(FACTOR, LONGEST_TTL_FACTOR));
+        return times(onIdleMachine, Math.min(Math.max(LEAST_FACTOR, FACTOR), LONGEST_TTL_FACTOR));
+    }
+
+    /**
+     * Waits for a result for as long as a limit that cannot grow with the load. It waits in short turns, so that a machine that
+     * stands still for seconds uses up one of them, and not the limit.
+     */
+    static <T> T get(Future<T> future, Duration limit)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        for (long turns = limit.dividedBy(TURN); turns > 1; turns--) {
+            try {
+                return future.get(TURN.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (TimeoutException e) {
+                // The next turn.
+            }
+        }
+        return future.get(TURN.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private static Duration times(Duration onIdleMachine, double factor) {

@@ -40,10 +40,10 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
      * Returns the TTL of editors that are going to be killed: so long that a living one does not lose its locks on a busy
      * machine, and the remains of a dead one can be looked at.
      *
-     * @return 10 s unless overridden
+     * @return 20 s unless overridden
      */
     default Duration editorTtl() {
-        return Duration.ofSeconds(10);
+        return Duration.ofSeconds(20);
     }
 
     @Test
@@ -103,7 +103,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
 
     private void assertFreeAgain(Fixture fixture, Set<String> ids) {
         Awaitility.await("the leases of the dead to end")
-                .atMost(editorTtl().plusSeconds(60))
+                .atMost(editorTtl().plus(TimeLimits.LIMIT))
                 .until(() -> ids.stream().allMatch(id -> holders(fixture, id).isEmpty()));
         TreeEditor last = TreeEditors.create(fixture, tree(fixture));
         last.pulled(StateIndex.MAX);

@@ -12,7 +12,6 @@ import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeRequest;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Tag;
@@ -26,7 +25,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Tag("slow")
     default void givenNotRefreshed_whenTheLeaseIsOver_thenTheEditorIsToldOnceAndHoldsNothing(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
-        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(Leases.ROOMY_TTL));
         editor.onLost(told::add);
         editor.acquire(TreeRequest.exclusive("child1"));
 
@@ -47,11 +46,11 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     @Tag("slow")
     default void givenEditorDied_whenItsLeaseIsOver_thenOthersMayLock(Fixture fixture) throws InterruptedException {
-        TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
+        TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(Leases.ROOMY_TTL));
         dead.acquire(TreeRequest.exclusive("root"));
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
 
-        editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60));
+        editor.acquire(TreeRequest.exclusive("child1"), Leases.ROOMY_TTL.plus(TimeLimits.LIMIT));
 
         assertThat(editor.holdsExclusive("child1")).isTrue();
         assertThat(dead.holdsExclusive("child1")).isFalse();
@@ -68,7 +67,8 @@ public interface TreeLeaseContract extends TreeLocksContract {
         dead.pushedRetaining(1);
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
 
-        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60)))
+        assertThatThrownBy(
+                        () -> editor.acquire(TreeRequest.exclusive("child1"), Leases.ROOMY_TTL.plus(TimeLimits.LIMIT)))
                 .isInstanceOf(PullRequiredException.class);
         dead.releaseAll();
     }
@@ -76,26 +76,27 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     @Tag("slow")
     default void givenLost_whenPushed_thenRecordedAndTold(Fixture fixture) {
-        TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
+        TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(Leases.ROOMY_TTL));
         author.acquire(TreeRequest.exclusive("child1"));
         await().atMost(TimeLimits.LIMIT).until(() -> author.held().isEmpty());
 
         assertThatThrownBy(() -> author.pushed(1)).isInstanceOf(LockLostException.class);
 
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
-        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60)))
+        assertThatThrownBy(
+                        () -> editor.acquire(TreeRequest.exclusive("child1"), Leases.ROOMY_TTL.plus(TimeLimits.LIMIT)))
                 .isInstanceOf(PullRequiredException.class);
     }
 
     @Test
     @Tag("slow")
     default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
-        Duration ttl = shortTtl().multipliedBy(5);
-        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(ttl).autoRefresh());
+        TreeEditor editor =
+                TreeEditors.create(fixture, tree(fixture).ttl(Leases.ROOMY_TTL).autoRefresh());
         editor.acquire(TreeRequest.exclusive("child1"));
         TreeEditor rival = TreeEditors.create(fixture, tree(fixture));
 
-        assertThatThrownBy(() -> rival.acquire(TreeRequest.exclusive("child1"), ttl.multipliedBy(3)))
+        assertThatThrownBy(() -> rival.acquire(TreeRequest.exclusive("child1"), Leases.ROOMY_TTL.multipliedBy(2)))
                 .isInstanceOf(TreeConflictException.class);
 
         assertThat(editor.holdsExclusive("child1")).isTrue();

@@ -13,7 +13,6 @@ import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -266,7 +265,7 @@ public interface TreeLocksContract extends StoreContract {
         other.acquire(TreeRequest.exclusive("parent"));
         TreeEditor editor = editor(fixture);
         BackgroundCall<Boolean> waiting = fixture.startWaiting(() -> {
-            editor.acquire(TreeRequest.exclusive("child1"), Duration.ofMinutes(1));
+            editor.acquire(TreeRequest.exclusive("child1"), TimeLimits.LIMIT);
             return editor.holdsExclusive("child1");
         });
 

@@ -76,9 +76,9 @@ class StayingTheOwnerTest {
     void givenWarning_whenNobodyRefreshes_thenWarnedOnceBeforeTheLoss() throws Exception {
         List<String> told = new CopyOnWriteArrayList<>();
         Lock lock = locks.lock("x")
-                .ttl(Duration.ofSeconds(6))
+                .ttl(Duration.ofSeconds(10))
                 // The alarm may be late: it warns of nothing that is over.
-                .warnBefore(Duration.ofSeconds(3), left -> told.add(left.isNegative() ? "late" : "warned"))
+                .warnBefore(Duration.ofSeconds(9), left -> told.add(left.isNegative() ? "late" : "warned"))
                 .onLost(reason -> told.add("lost"))
                 .create();
 
