@@ -70,7 +70,7 @@ class StoreFailureTest {
     void givenTheStoreHangsAtAnotherLocksEnd_whenAnEndedLockIsNotExtended_thenItIsFreeAllTheSame() throws Exception {
         Pause pause = new Pause();
         store.next(Operation.DELETE, Fault.pausedBefore(pause));
-        assertThat(provider.lock(configuration("other job", Duration.ofMillis(2))))
+        assertThat(provider.lock(configuration("other job", Duration.ofMillis(500))))
                 .isPresent();
         pause.awaitReached();
         try {

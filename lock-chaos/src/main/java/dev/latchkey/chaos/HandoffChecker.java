@@ -28,7 +28,7 @@ final class HandoffChecker {
     /** Fewer that went on at the same time do not tell what the machine lets through. */
     private static final int ENOUGH_OTHERS = 50;
 
-    /** On a busy machine no hand-over takes that many times as long as 19 of 20 of the others. */
+    /** On a busy machine no handoff takes that many times as long as 19 of 20 of the others. */
     private static final int TIMES_AS_LONG = 5;
 
     /** From when the lock was free and wanted. */

@@ -8,7 +8,7 @@ enum Rule {
     UPDATES("no lost update: each write continued the one before it"),
     WAITS("no starvation: nobody waited longer than the bound"),
     TRANSFERS("keys given away: the giver believes in nothing then, the receiver holds on with the same token"),
-    HANDOFF("hand-over: what was free went to whoever waited, in time"),
+    HANDOFF("handoff: what was free went to whoever waited, in time"),
     ORDER(
             "order: nobody overtook who had waited for longer in a quiet time, or stood before it in the queue on the server"),
     REFUSALS("refused promotions: nothing on the server was changed by them"),

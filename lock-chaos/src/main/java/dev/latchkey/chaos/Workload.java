@@ -97,7 +97,7 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
      *
      * @param resources those it seeks
      * @param longestPause from one hold to the next
-     * @param isPlain whether it does nothing but hold: the order and the hand-over of some locks are judged with such holds only
+     * @param isPlain whether it does nothing but hold: the order and the handoff of some locks are judged with such holds only
      */
     record Seat(List<String> resources, Duration longestPause, boolean isPlain) {}
 

@@ -29,9 +29,8 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
 
     static Dsn parse(String text) {
         Matcher matcher = DSN.matcher(text);
-        if (!matcher.matches()
-                || Optional.ofNullable(matcher.group("options")).orElse("").contains("@")) {
-            // The text is not repeated: it may contain a password, or the rest of one that was not encoded.
+        if (!matcher.matches()) {
+            // The text is not repeated: it may contain a password.
             throw new IllegalArgumentException("not a DSN of etcd: " + RIGHT);
         }
         List<String> servers = Arrays.stream(matcher.group("hosts").split(",", -1))
@@ -54,7 +53,8 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
         int equals = option.indexOf('=');
         String name = equals < 0 ? option : option.substring(0, equals);
         if (!name.equals("timeout")) {
-            throw new IllegalArgumentException("a DSN of etcd has no option " + name + ": " + RIGHT);
+            // Its name is not repeated: it may be the rest of a password that was not encoded.
+            throw new IllegalArgumentException("a DSN of etcd with an unknown option: " + RIGHT);
         }
         String value = option.substring(equals + 1);
         return new Dsn(

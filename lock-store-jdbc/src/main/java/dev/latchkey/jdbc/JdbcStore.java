@@ -373,8 +373,9 @@ public final class JdbcStore
         }
 
         /**
-         * Sets how long a row without holders is kept after it got its last fencing token. The default is one hour. Fencing
-         * tokens can repeat only if the clock of the database is set back by more than this.
+         * Sets how long a row without holders is kept after it got its last fencing token, or after a lease that was not
+         * released ended. The default is one hour. Fencing tokens can repeat only if the clock of the database is set back by
+         * more than this.
          *
          * @param time at least one minute
          * @return this

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes rows that nobody holds and whose last fencing token is older than the retention, after some release: once in a
- * retention per store, and once among its first releases, so that short-lived processes, which leave a row each, delete more
- * than they leave.
+ * Deletes rows that nobody holds and whose last fencing token, and end of a lease that was not released, are older than the
+ * retention, after some release: once in a retention per store, and once among its first releases, so that short-lived
+ * processes, which leave a row each, delete more than they leave.
  */
 final class Pruning {
 

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Stream;
 import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
 
 /** {@code memcached://host[:port][?prefix=…&protocol=text|binary&timeout=3s]}. */
@@ -27,8 +26,8 @@ record Dsn(String host, int port, Optional<String> prefix, Protocol protocol, Du
             // Its message and its input may hold a password.
             throw new IllegalArgumentException(FORM);
         }
-        if (Stream.of(uri.getRawUserInfo(), uri.getRawAuthority(), uri.getRawQuery())
-                .anyMatch(part -> part != null && part.contains("@"))) {
+        if (uri.getRawUserInfo() != null
+                || Optional.ofNullable(uri.getRawAuthority()).orElse("").contains("@")) {
             throw new IllegalArgumentException(FORM + ". It takes no credentials: a server that wants them needs a"
                     + " MemcachedClient of your own, given to MemcachedStore.builder(client)");
         }
@@ -64,7 +63,8 @@ record Dsn(String host, int port, Optional<String> prefix, Protocol protocol, Du
             case "prefix" -> new Dsn(host, port, Optional.of(ItemName.checkPrefix(value)), protocol, timeout);
             case "protocol" -> new Dsn(host, port, prefix, protocol(value), timeout);
             case "timeout" -> new Dsn(host, port, prefix, protocol, timeout(value));
-            default -> throw new IllegalArgumentException("unknown option \"" + option + "\": " + FORM);
+            // Its name is not repeated: it may be the rest of a password.
+            default -> throw new IllegalArgumentException("unknown option: " + FORM);
         };
     }
 

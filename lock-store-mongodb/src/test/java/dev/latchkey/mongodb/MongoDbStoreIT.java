@@ -38,7 +38,6 @@ import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
@@ -115,12 +114,6 @@ class MongoDbStoreIT
     @Override
     public boolean showsOwners() {
         return false;
-    }
-
-    /** A request of many ids is as many commands: on a busy machine they take their time. */
-    @Override
-    public Duration editorTtl() {
-        return Duration.ofSeconds(20);
     }
 
     /** A holder that waits to promote renews its shared hold in the meantime. */

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class CombinedRedisIT {
 
     private static final Duration LONG_TTL = Fixture.LONG_TTL;
+    private static final Duration RENEWED_TTL = TimeLimits.ttl(Duration.ofSeconds(6));
     private static final Duration SHORT_TTL = TimeLimits.ttl(Duration.ofSeconds(2));
 
     private final List<RedisServer> servers =
@@ -55,7 +56,7 @@ class CombinedRedisIT {
     void givenOneServerIsKilledAndRestartedEmpty_whenUsed_thenItGoesOnAndTokensGrow() throws Exception {
         LockFactory locks = connect();
         LockFactory others = connect();
-        Lock holder = locks.lock("x").ttl(SHORT_TTL).autoRefresh().create();
+        Lock holder = locks.lock("x").ttl(RENEWED_TTL).autoRefresh().create();
         assertThat(holder.tryAcquire()).isTrue();
         long token = holder.fencingToken().orElseThrow();
         for (RedisServer server : servers) {
@@ -70,7 +71,7 @@ class CombinedRedisIT {
             assertThat(cycle(others)).isGreaterThan(between);
             // The other client may still pause before it connects to this server again, and the next one is about to be
             // killed.
-            Lock next = others.lock("next").ttl(SHORT_TTL).autoRefresh().create();
+            Lock next = others.lock("next").ttl(RENEWED_TTL).autoRefresh().create();
             assertThat(next.tryAcquire()).isTrue();
             awaitPart(server, next);
             assertThat(next.release()).isTrue();

@@ -50,9 +50,8 @@ record Dsn(String connectString, Optional<String> credentials, Duration sessionT
 
     static Dsn parse(String text) {
         Matcher matcher = DSN.matcher(text);
-        if (!matcher.matches()
-                || Optional.ofNullable(matcher.group("options")).orElse("").contains("@")) {
-            // The text is not repeated: it may contain a password, or the rest of one that was not encoded.
+        if (!matcher.matches()) {
+            // The text is not repeated: it may contain a password.
             throw new IllegalArgumentException("not a DSN of ZooKeeper: " + RIGHT);
         }
         String hosts = Arrays.stream(matcher.group("hosts").split(",", -1))
@@ -83,7 +82,8 @@ record Dsn(String connectString, Optional<String> credentials, Duration sessionT
                 checkPath("root", value);
                 yield new Dsn(connectString, credentials, sessionTimeout, value);
             }
-            default -> throw new IllegalArgumentException("a DSN of ZooKeeper has no option " + name + ": " + RIGHT);
+            // Its name is not repeated: it may be the rest of a password that was not encoded.
+            default -> throw new IllegalArgumentException("a DSN of ZooKeeper with an unknown option: " + RIGHT);
         };
     }
 
@@ -98,8 +98,9 @@ record Dsn(String connectString, Optional<String> credentials, Duration sessionT
             PathUtils.validatePath(path);
         } catch (IllegalArgumentException e) {
             // What stands before the cause is the path, which may be the rest of a password that was not encoded.
-            String cause = e.getMessage().replaceFirst("(?s).* caused by ", "");
-            throw new IllegalArgumentException(what + " of the DSN is no path of ZooKeeper: " + cause + "; " + RIGHT);
+            String cause = String.valueOf(e.getMessage()).replaceFirst("(?s).* caused by ", "");
+            throw new IllegalArgumentException(
+                    what + " of the DSN is not a valid ZooKeeper path: " + cause + "; " + RIGHT);
         }
     }
 

@@ -28,11 +28,11 @@ class ProviderTest {
 
     @Test
     void givenUserAndOptions_whenRead_thenAllOfIt() {
-        Dsn dsn = Dsn.parse("zookeeper://me:p%40ss+w%2Fd@z1/app?sessionTimeout=4s&root=/locks");
+        Dsn dsn = Dsn.parse("zookeeper://me:p%40ss+w%2Fd@z1/app?sessionTimeout=4s&root=/locks@app");
 
         assertThat(dsn.credentials()).contains("me:p@ss+w/d");
         assertThat(dsn.sessionTimeout()).isEqualTo(Duration.ofSeconds(4));
-        assertThat(dsn.root()).isEqualTo("/locks");
+        assertThat(dsn.root()).isEqualTo("/locks@app");
         assertThat(dsn.toString()).doesNotContain("p@ss");
     }
 

@@ -13,6 +13,8 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -150,7 +152,14 @@ public interface NotifyingStoreContract extends StoreContract {
     }
 
     /** Waits for a hint. */
-    static void awaitWoken(CompletionStage<?> next) throws Exception {
-        Object unused = TimeLimits.get(next.toCompletableFuture(), TimeLimits.untilWoken());
+    static void awaitWoken(CompletionStage<?> next) {
+        try {
+            Object unused = TimeLimits.get(next.toCompletableFuture(), TimeLimits.untilWoken());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for a hint", e);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new AssertionError("no hint", e);
+        }
     }
 }

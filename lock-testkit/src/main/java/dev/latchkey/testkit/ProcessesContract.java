@@ -19,10 +19,11 @@ public interface ProcessesContract extends StoreContract {
      * Returns the TTL of locks whose holder is going to be killed: long enough for a working process not to lose its lock
      * on a busy machine, and short enough to wait for.
      *
-     * @return 3 s unless overridden; without meaning for stores whose holds end with the process
+     * @return 6 s on an idle machine unless overridden; without meaning for stores whose holds end with the process
      */
     default Duration crashTtl() {
-        return Duration.ofSeconds(3);
+        // Of whole seconds, which is all that some stores count.
+        return Duration.ofSeconds(TimeLimits.ttl(Duration.ofSeconds(3)).toSeconds());
     }
 
     /**

@@ -65,7 +65,7 @@ public interface StoreContract {
     /**
      * Returns a TTL that tests can wait for. A store that counts in whole seconds says so here.
      *
-     * @return a short TTL the store keeps exactly, 300 ms on an idle machine unless overridden
+     * @return a short TTL the store keeps exactly, 600 ms on an idle machine unless overridden
      */
     default Duration shortTtl() {
         return TimeLimits.ttl(Duration.ofMillis(300));

@@ -64,18 +64,24 @@ public final class TimeLimits {
 
     /**
      * Waits for a result for as long as a limit that cannot grow with the load. It waits in short turns, so that a machine that
-     * stands still for seconds uses up one of them, and not the limit.
+     * stands still for seconds uses up no more than one of them, and what it kept from running has another one.
      */
     static <T> T get(Future<T> future, Duration limit)
             throws InterruptedException, ExecutionException, TimeoutException {
-        for (long turns = limit.dividedBy(TURN); turns > 1; turns--) {
+        long left = limit.toNanos();
+        while (true) {
+            long start = System.nanoTime();
             try {
                 return future.get(TURN.toMillis(), TimeUnit.MILLISECONDS);
             } catch (TimeoutException e) {
-                // The next turn.
+                long took = System.nanoTime() - start;
+                boolean stoodStill = took > 2 * TURN.toNanos();
+                left -= stoodStill ? TURN.toNanos() : took;
+                if (left <= 0 && !stoodStill) {
+                    throw e;
+                }
             }
         }
-        return future.get(TURN.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private static Duration times(Duration onIdleMachine, double factor) {

@@ -282,7 +282,7 @@ class LateRequestsTest {
             store.forgetCalls();
             // Renewed in time also where the renewer does not run for two seconds.
             Lock other =
-                    locks.lock("y").ttl(Duration.ofSeconds(5)).autoRefresh().create();
+                    locks.lock("y").ttl(Duration.ofSeconds(12)).autoRefresh().create();
             assertThat(other.tryAcquire()).isTrue();
 
             await().until(() -> other.isExpired() || renewals("y") >= 2);

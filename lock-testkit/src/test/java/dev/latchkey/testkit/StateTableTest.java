@@ -46,7 +46,7 @@ class StateTableTest {
     private static final Duration LATE = TTL.plusSeconds(1);
 
     /** Renewed in time also where the renewer does not run for two seconds. */
-    private static final Duration RENEWED = Duration.ofSeconds(5);
+    private static final Duration RENEWED = TimeLimits.ttl(Duration.ofSeconds(5));
 
     private static final String RESOURCE = "orders";
 

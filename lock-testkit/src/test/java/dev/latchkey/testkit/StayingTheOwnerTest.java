@@ -53,7 +53,7 @@ class StayingTheOwnerTest {
     private static final Duration SHORT = TimeLimits.ttl(Duration.ofMillis(400));
 
     /** Renewed in time also where the renewer does not run for two seconds. */
-    private static final Duration RENEWED = Duration.ofSeconds(5);
+    private static final Duration RENEWED = TimeLimits.ttl(Duration.ofSeconds(5));
 
     private final InMemoryStore memory = new InMemoryStore();
     private final FaultyStore store = new FaultyStore(memory);
