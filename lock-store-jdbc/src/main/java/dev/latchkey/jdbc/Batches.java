@@ -42,7 +42,7 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
         boolean repeats = requests.stream()
                 .allMatch(request -> HoldWork.exclusiveClaim(request.key()).isEmpty());
         return database.call(
-                requests.get(0).key().resource(),
+                requests.stream().map(request -> request.key().resource()).toList(),
                 repeats ? Repeat.HARMLESS : Repeat.NEVER,
                 (connection, statements) -> save(connection, statements, requests, check));
     }
@@ -127,7 +127,8 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
         if (keys.isEmpty()) {
             return 0;
         }
-        return database.call(keys.get(0).resource(), Repeat.NEVER, (connection, statements) -> {
+        List<String> resources = keys.stream().map(Key::resource).toList();
+        return database.call(resources, Repeat.NEVER, (connection, statements) -> {
             Integer held = delete(connection, statements, keys);
             pruning.ifDue(connection, statements);
             return held;

@@ -6,6 +6,8 @@ import dev.latchkey.spi.PlatformThreads;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -28,6 +30,9 @@ final class Database {
 
     /** How long a driver without a limit of its own may wait for an answer. */
     private static final Duration SILENCE = Duration.ofSeconds(10);
+
+    /** How much longer a call takes at most for each of its resources: each has a statement or two of its own. */
+    private static final Duration EACH = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
@@ -68,10 +73,16 @@ final class Database {
 
     /** Works with the interrupt flag set, and keeps it. */
     <T> T call(String resource, Repeat repeat, Work<T> work) {
+        return call(List.of(resource), repeat, work);
+    }
+
+    /** The same for several resources at once, of which failures name the first. */
+    <T> T call(Collection<String> resources, Repeat repeat, Work<T> work) {
+        String resource = resources.iterator().next();
         boolean interrupted = Thread.interrupted();
         try {
             if (forgetsInterrupts()) {
-                return apart(resource, repeat, work);
+                return apart(resource, SILENCE.plus(EACH.multipliedBy(resources.size() - 1)), repeat, work);
             }
             return PlatformThreads.isVirtual()
                     ? VirtualThreads.spare(() -> retrying(resource, repeat, work))
@@ -84,13 +95,13 @@ final class Database {
     }
 
     /** Its driver has no limit for a server that does not answer, either. */
-    private <T> T apart(String resource, Repeat repeat, Work<T> work) {
+    private <T> T apart(String resource, Duration limit, Repeat repeat, Work<T> work) {
         try {
-            return DedicatedThreadCalls.call(() -> retrying(resource, repeat, work), SILENCE);
+            return DedicatedThreadCalls.call(() -> retrying(resource, repeat, work), limit);
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw Failures.failure(resource, "it did not answer for " + SILENCE.toSeconds() + " s");
+            throw Failures.failure(resource, "it did not answer for " + limit.toSeconds() + " s");
         }
     }
 

@@ -47,9 +47,7 @@ final class StateIndexes {
             return Map.of();
         }
         return database.call(
-                resources.iterator().next(),
-                Repeat.HARMLESS,
-                (connection, statements) -> read(connection, statements, resources));
+                resources, Repeat.HARMLESS, (connection, statements) -> read(connection, statements, resources));
     }
 
     Map<String, StateIndex> read(Connection connection, Statements statements, Collection<String> resources)
@@ -79,7 +77,7 @@ final class StateIndexes {
         // Which rows were found to be there: they have these indexes already if a driver counts none of them as
         // changed.
         Set<String> there = new HashSet<>();
-        boolean unused = database.call(raised.keySet().iterator().next(), Repeat.HARMLESS, (connection, statements) -> {
+        boolean unused = database.call(raised.keySet(), Repeat.HARMLESS, (connection, statements) -> {
             createIfNew(connection, statements);
             return raise(connection, statements, ordered, there);
         });

@@ -10,6 +10,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
@@ -18,8 +19,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.hsqldb.Server;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -50,19 +55,46 @@ class SilenceIT {
 
     @Test
     void givenAnHsqldbServer_whenItFallsSilent_thenAFailureWithinTheLimit() throws Exception {
-        int port = ServerAddress.unused().port();
-        Server server = new Server();
-        server.setPort(port);
-        server.setDatabaseName(0, "locks");
-        server.setDatabasePath(0, "mem:silence");
-        server.setSilent(true);
-        server.setLogWriter(null);
-        server.start();
-        try (FaultProxy proxy = FaultProxy.to(new ServerAddress("127.0.0.1", port))) {
+        Server server = startHsqldb("silence");
+        try (FaultProxy proxy = FaultProxy.to(new ServerAddress("127.0.0.1", server.getPort()))) {
             assertFailsInSilence(proxy, "jdbc:hsqldb:hsql://" + proxy.address() + "/locks;user=SA");
         } finally {
             server.stop();
         }
+    }
+
+    /** The limit of a call was that of an answer, however many statements the call had. */
+    @Test
+    @Tag("slow")
+    void givenAnHsqldbServer_whenItAnswersSlowlyForManyResources_thenItIsNotTakenForSilent() throws Exception {
+        Server server = startHsqldb("slowness");
+        try (FaultProxy proxy = FaultProxy.to(new ServerAddress("127.0.0.1", server.getPort()));
+                JdbcStore store = Stores.open("jdbc:hsqldb:hsql://" + proxy.address() + "/locks;user=SA")) {
+            Map<String, StateIndex> raised = IntStream.range(0, 300)
+                    .boxed()
+                    .collect(Collectors.toMap(i -> "part-" + i, i -> new StateIndex(i, i)));
+            proxy.delay(Duration.ofMillis(10));
+            long start = System.nanoTime();
+
+            store.raise(raised);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(10));
+            proxy.delay(Duration.ZERO);
+            assertThat(store.indexes(raised.keySet())).isEqualTo(raised);
+        } finally {
+            server.stop();
+        }
+    }
+
+    private static Server startHsqldb(String database) {
+        Server server = new Server();
+        server.setPort(ServerAddress.unused().port());
+        server.setDatabaseName(0, "locks");
+        server.setDatabasePath(0, "mem:" + database);
+        server.setSilent(true);
+        server.setLogWriter(null);
+        server.start();
+        return server;
     }
 
     /** The driver takes the limit from the pool as a text alone. */
