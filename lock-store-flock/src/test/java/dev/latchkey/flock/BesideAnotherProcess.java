@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class BesideAnotherProcess {
 
     static final Duration TTL = Duration.ofMinutes(5);
-    static final Duration LONG_WAIT = Duration.ofSeconds(60);
+    static final Duration LONG_WAIT = TimeLimits.LIMIT;
 
     @TempDir
     Path directory;

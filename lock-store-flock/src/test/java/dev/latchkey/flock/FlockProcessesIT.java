@@ -145,7 +145,7 @@ class FlockProcessesIT extends BesideAnotherProcess {
         threads.forEach(Thread::start);
         try {
             for (int i = 0; i < 5; i++) {
-                assertThat(remote.startAcquire(Duration.ofSeconds(20)).isYes()).isTrue();
+                assertThat(remote.startAcquire(TimeLimits.LIMIT).isYes()).isTrue();
                 assertThat(remote.release()).isTrue();
             }
         } finally {

@@ -5,6 +5,7 @@ import static dev.latchkey.testkit.Requests.granted;
 
 import dev.latchkey.Key;
 import dev.latchkey.spi.Response;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A store over a directory of its own. */
 abstract class WithAStore {
 
-    static final Duration LONG_WAIT = Duration.ofSeconds(30);
+    static final Duration LONG_WAIT = TimeLimits.LIMIT;
 
     @TempDir
     Path directory;

@@ -1,12 +1,14 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,7 +27,8 @@ public final class EtcdServer extends TestServer {
     private static final String REMEDY =
             "\"apt-get install etcd-server\". Where a test needs no server of its own, also " + ENVIRONMENT
                     + "=etcd://host:port";
-    private static final int ANSWER_MILLIS = 5_000;
+    private static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
 
     private EtcdServer(LocalServer server) {
         super(server);

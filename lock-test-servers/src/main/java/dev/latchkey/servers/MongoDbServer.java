@@ -27,7 +27,8 @@ public final class MongoDbServer extends TestServer {
     /** The environment variable with the URI of a server for all tests that need none of their own, without a database. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_MONGODB";
 
-    private static final int ANSWER_MILLIS = 2_000;
+    private static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(2)).toMillis();
 
     private MongoDbServer(LocalServer server) {
         super(server);

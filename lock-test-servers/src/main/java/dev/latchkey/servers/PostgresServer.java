@@ -2,6 +2,7 @@ package dev.latchkey.servers;
 
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -27,7 +29,8 @@ public final class PostgresServer extends TestServer {
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_POSTGRES";
 
-    private static final int ANSWER_MILLIS = 5_000;
+    private static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
     private static final int PROTOCOL_3 = 196_608;
 
     private PostgresServer(LocalServer server) {

@@ -51,7 +51,7 @@ public final class PermitStress {
      * Prepares a run.
      *
      * @param semaphore its name
-     * @param factories of which each thread uses one
+     * @param factories which the threads use in turn: the first call the first one
      * @param operations how many acquires to try
      * @param ttl the shortest TTL of permits: others have one of up to three times as long
      * @param seed of what the threads choose

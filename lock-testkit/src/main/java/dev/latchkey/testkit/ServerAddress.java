@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 
 /**
  * Where a server listens.
@@ -19,7 +20,8 @@ import java.nio.file.StandardOpenOption;
  */
 public record ServerAddress(String host, int port) {
 
-    private static final int CONNECT_MILLIS = 5_000;
+    private static final int CONNECT_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
 
     // Below the range from which the system gives connections their local ports: a server that is down for a moment
     // must find its port free again.
