@@ -31,8 +31,8 @@ final class Database {
     /** How long a driver without a limit of its own may wait for an answer. */
     private static final Duration SILENCE = Duration.ofSeconds(10);
 
-    /** How much longer a call takes at most for each of its resources: each has a statement or two of its own. */
-    private static final Duration EACH = Duration.ofMillis(100);
+    /** How much longer a call may take for each further resource: for two statements of three requests each. */
+    private static final Duration EACH = Duration.ofMillis(200);
 
     private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
@@ -76,7 +76,7 @@ final class Database {
         return call(List.of(resource), repeat, work);
     }
 
-    /** The same for several resources at once, of which failures name the first. */
+    /** The same for several resources, each of which is written by itself; failures name the first. */
     <T> T call(Collection<String> resources, Repeat repeat, Work<T> work) {
         String resource = resources.iterator().next();
         boolean interrupted = Thread.interrupted();

@@ -47,7 +47,9 @@ final class StateIndexes {
             return Map.of();
         }
         return database.call(
-                resources, Repeat.HARMLESS, (connection, statements) -> read(connection, statements, resources));
+                resources.iterator().next(),
+                Repeat.HARMLESS,
+                (connection, statements) -> read(connection, statements, resources));
     }
 
     Map<String, StateIndex> read(Connection connection, Statements statements, Collection<String> resources)

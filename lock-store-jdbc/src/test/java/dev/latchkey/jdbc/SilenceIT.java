@@ -73,7 +73,8 @@ class SilenceIT {
             Map<String, StateIndex> raised = IntStream.range(0, 300)
                     .boxed()
                     .collect(Collectors.toMap(i -> "part-" + i, i -> new StateIndex(i, i)));
-            proxy.delay(Duration.ofMillis(10));
+            granted(store.save(exclusive(Key.of("warm-up"))));
+            proxy.delay(Duration.ofMillis(4));
             long start = System.nanoTime();
 
             store.raise(raised);

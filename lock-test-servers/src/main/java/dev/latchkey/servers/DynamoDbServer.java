@@ -1,9 +1,11 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,7 +20,8 @@ public final class DynamoDbServer extends TestServer {
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_DYNAMODB";
 
-    private static final int ANSWER_MILLIS = 5_000;
+    private static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
 
     private DynamoDbServer(LocalServer server) {
         super(server);

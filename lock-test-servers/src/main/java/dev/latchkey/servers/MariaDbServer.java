@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -8,6 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +28,8 @@ public final class MariaDbServer extends TestServer {
     private static final String REMEDY =
             "\"apt-get install mariadb-server\". Where a test needs no server of its own, also " + ENVIRONMENT
                     + "=mariadb://user:password@host:port/database";
-    private static final int ANSWER_MILLIS = 5_000;
+    private static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
     private static final int PROTOCOL_10 = 10;
 
     /** A directory for each: a server that starts deletes what it takes for temporary tables of a dead one. */

@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -9,6 +10,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisConnection implements AutoCloseable {
 
-    private static final int ANSWER_MILLIS = 20_000;
+    private static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(20)).toMillis();
 
     private final Socket socket;
     private final InputStream in;
