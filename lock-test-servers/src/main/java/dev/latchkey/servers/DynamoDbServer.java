@@ -1,11 +1,9 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,9 +17,6 @@ public final class DynamoDbServer extends TestServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_DYNAMODB";
-
-    private static final int ANSWER_MILLIS =
-            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
 
     private DynamoDbServer(LocalServer server) {
         super(server);
@@ -57,8 +52,8 @@ public final class DynamoDbServer extends TestServer {
     private static boolean answers(ServerAddress address) throws IOException {
         HttpURLConnection connection = (HttpURLConnection)
                 URI.create("http://" + address + "/").toURL().openConnection();
-        connection.setConnectTimeout(ANSWER_MILLIS);
-        connection.setReadTimeout(ANSWER_MILLIS);
+        connection.setConnectTimeout(LocalServer.ANSWER_MILLIS);
+        connection.setReadTimeout(LocalServer.ANSWER_MILLIS);
         try {
             return connection.getResponseCode() == HttpURLConnection.HTTP_OK;
         } finally {

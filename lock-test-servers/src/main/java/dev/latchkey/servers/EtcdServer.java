@@ -1,14 +1,12 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,8 +25,6 @@ public final class EtcdServer extends TestServer {
     private static final String REMEDY =
             "\"apt-get install etcd-server\". Where a test needs no server of its own, also " + ENVIRONMENT
                     + "=etcd://host:port";
-    private static final int ANSWER_MILLIS =
-            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
 
     private EtcdServer(LocalServer server) {
         super(server);
@@ -116,8 +112,8 @@ public final class EtcdServer extends TestServer {
     private static HttpURLConnection open(ServerAddress address, String path) throws IOException {
         HttpURLConnection connection = (HttpURLConnection)
                 URI.create("http://" + address + path).toURL().openConnection();
-        connection.setConnectTimeout(ANSWER_MILLIS);
-        connection.setReadTimeout(ANSWER_MILLIS);
+        connection.setConnectTimeout(LocalServer.ANSWER_MILLIS);
+        connection.setReadTimeout(LocalServer.ANSWER_MILLIS);
         return connection;
     }
 

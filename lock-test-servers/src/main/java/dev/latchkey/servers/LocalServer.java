@@ -42,6 +42,10 @@ final class LocalServer implements AutoCloseable {
      */
     record Plan(String name, Launcher launcher, List<String> arguments, Readiness readiness) {}
 
+    /** For a server to answer one question, such as whether it is up. */
+    static final int ANSWER_MILLIS =
+            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
+
     private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final int LOG_SHOWN = 4_000;
 

@@ -1,7 +1,6 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,7 +8,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,8 +26,6 @@ public final class MariaDbServer extends TestServer {
     private static final String REMEDY =
             "\"apt-get install mariadb-server\". Where a test needs no server of its own, also " + ENVIRONMENT
                     + "=mariadb://user:password@host:port/database";
-    private static final int ANSWER_MILLIS =
-            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
     private static final int PROTOCOL_10 = 10;
 
     /** A directory for each: a server that starts deletes what it takes for temporary tables of a dead one. */
@@ -77,7 +73,7 @@ public final class MariaDbServer extends TestServer {
 
     private static boolean greets(ServerAddress address) throws IOException {
         try (Socket socket = address.connect()) {
-            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.setSoTimeout(LocalServer.ANSWER_MILLIS);
             DataInputStream in = new DataInputStream(socket.getInputStream());
             in.readInt();
             return in.readByte() == PROTOCOL_10;

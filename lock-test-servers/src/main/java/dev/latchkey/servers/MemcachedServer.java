@@ -1,14 +1,12 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,8 +29,6 @@ public final class MemcachedServer extends TestServer {
             "\"apt-get install memcached\"; a running Docker engine, with org.testcontainers:testcontainers among the test"
                     + " dependencies. Where a test needs no server of its own, also " + ENVIRONMENT
                     + "=memcached://host:port";
-    private static final int ANSWER_MILLIS =
-            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
 
     private MemcachedServer(LocalServer server) {
         super(server);
@@ -91,7 +87,7 @@ public final class MemcachedServer extends TestServer {
 
     private static List<String> call(ServerAddress address, String... lines) throws IOException {
         try (Socket socket = address.connect()) {
-            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.setSoTimeout(LocalServer.ANSWER_MILLIS);
             String request = String.join("\r\n", lines) + "\r\n";
             socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
             BufferedReader in =

@@ -2,7 +2,6 @@ package dev.latchkey.servers;
 
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -11,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -29,8 +27,6 @@ public final class PostgresServer extends TestServer {
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_POSTGRES";
 
-    private static final int ANSWER_MILLIS =
-            (int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis();
     private static final int PROTOCOL_3 = 196_608;
 
     private PostgresServer(LocalServer server) {
@@ -74,7 +70,7 @@ public final class PostgresServer extends TestServer {
     static boolean isReady(ServerAddress address) throws IOException {
         byte[] who = ("user\0" + PostgresLaunchers.USER + "\0\0").getBytes(StandardCharsets.US_ASCII);
         try (Socket socket = address.connect()) {
-            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.setSoTimeout(LocalServer.ANSWER_MILLIS);
             DataOutputStream out = new DataOutputStream(socket.getOutputStream());
             out.writeInt(8 + who.length);
             out.writeInt(PROTOCOL_3);

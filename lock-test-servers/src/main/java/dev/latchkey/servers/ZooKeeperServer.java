@@ -1,7 +1,6 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
-import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
@@ -83,7 +82,7 @@ public final class ZooKeeperServer extends TestServer {
 
     private static String ask(ServerAddress address, String word) throws IOException {
         try (Socket socket = address.connect()) {
-            socket.setSoTimeout((int) TimeLimits.scaled(Duration.ofSeconds(5)).toMillis());
+            socket.setSoTimeout(LocalServer.ANSWER_MILLIS);
             socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
