@@ -16,7 +16,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** The one statement of an exclusive acquire, and the answers it has on the databases. */
-record AcquireStatement(Request request) implements Database.Work<Response> {
+record AcquireStatement(Request request) {
 
     /** Fencing tokens are microseconds since 1970, and larger than any number of milliseconds in a TTL. */
     static final long SMALLEST_TOKEN = 1_000_000_000_000_000L;
@@ -40,8 +40,7 @@ record AcquireStatement(Request request) implements Database.Work<Response> {
         }
     }
 
-    @Override
-    public @Nullable Response on(Connection connection, Statements statements) throws SQLException {
+    @Nullable Response on(Connection connection, Statements statements) throws SQLException {
         String token = request.key().token();
         Map<String, Object> values = Map.of(
                 "resource", ResourceName.of(request.key().resource()),

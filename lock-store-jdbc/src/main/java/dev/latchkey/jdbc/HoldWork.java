@@ -29,7 +29,7 @@ final class HoldWork {
         }
         boolean isOneStatement = request.leaseChange() == LeaseChange.EXTEND && request.mode() == LockMode.EXCLUSIVE;
         return isOneStatement && request.key().held().isEmpty()
-                ? new AcquireStatement(request)
+                ? new AcquireStatement(request)::on
                 : (connection, statements) -> statements.acquire(connection, request);
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** How many calls are between a store and the driver, for whoever reads a stack trace. */
 class CallDepthIT {
 
-    /** {@code JdbcStore}, {@code Database} and {@code AcquireStatement} three times (a bridge method is one), {@code Sql}. */
+    /** {@code JdbcStore}, {@code Database} four times, {@code AcquireStatement} twice, {@code Sql}. */
     private static final int MOST_CALLS = 8;
 
     /** Notes through which methods of the store a statement is prepared. */
