@@ -27,7 +27,6 @@ final class SlowClockServer implements AutoCloseable {
     private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final String NOW = "+0";
     private static final String LONG_AGO = "-100";
-    private static final int ANSWER_MILLIS = 5_000;
 
     private final Path offset;
     private final ServerAddress address;
@@ -87,7 +86,7 @@ final class SlowClockServer implements AutoCloseable {
 
     private long number(String command, String before) throws IOException {
         try (Socket socket = address.connect()) {
-            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.setSoTimeout((int) LIMIT.toMillis());
             socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
             BufferedReader in =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));

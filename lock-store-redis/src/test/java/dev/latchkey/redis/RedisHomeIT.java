@@ -167,7 +167,9 @@ class RedisHomeIT extends WithAStore {
     void givenWaitersElsewhereInBetween_whenReleasedOneByOne_thenTheOrderOfArrival() throws Exception {
         try (StoreWithHome other = new StoreWithHome(server.dsn())) {
             Key holder = held();
-            List<StoreWithHome> stores = List.of(home, other, home, other, home, other);
+            // Each release asks for the arrival of the next at home anew, which only makes it later: the last one is
+            // last anyway.
+            List<StoreWithHome> stores = List.of(home, other, home, other, home);
             List<BackgroundWait> waits = new ArrayList<>();
             for (StoreWithHome each : stores) {
                 waits.add(waits.size() < 2 ? first(each) : BackgroundWait.in(each, request()));

@@ -50,19 +50,19 @@ class RedisLocalQueueIT extends WithAStore {
 
     /** Returns the first waiter of a store, in the queue on the server and listening. */
     private BackgroundWait first(RedisStore of) {
-        return queued(BackgroundWait.in(of, request()));
+        return queued(of, request());
     }
 
     /**
      * Returns once it is in the queue on the server, and the time that its arrival may be wrong by has passed, for whoever waits
      * elsewhere next: the longest round trip, that of the first request on a busy machine.
      */
-    private BackgroundWait queued(BackgroundWait wait) {
+    private BackgroundWait queued(RedisStore of, Request request) {
         long start = System.nanoTime();
-        BackgroundWait listening = listening(wait);
+        BackgroundWait wait = listening(BackgroundWait.in(of, request));
         longestNanos = Math.max(longestNanos, System.nanoTime() - start);
         awaitPassed(Duration.ofNanos(longestNanos));
-        return listening;
+        return wait;
     }
 
     /** Returns once it is in the queue on the server. */
@@ -84,10 +84,10 @@ class RedisLocalQueueIT extends WithAStore {
         Key holder = held();
         List<BackgroundWait> inOrder = List.of(
                 first(store),
-                queued(BackgroundWait.in(store, request())),
+                queued(store, request()),
                 first(elsewhere),
-                queued(BackgroundWait.in(store, request())),
-                queued(BackgroundWait.in(elsewhere, request())),
+                queued(store, request()),
+                queued(elsewhere, request()),
                 BackgroundWait.in(store, request()));
         assertThat(store.delete(holder)).isTrue();
 
@@ -167,7 +167,7 @@ class RedisLocalQueueIT extends WithAStore {
     /** Else the first waiter would ask a second time. */
     private void haveSubscribed(RedisStore waiting) {
         granted(waiting.save(exclusive(Key.of("other"), LONG_TTL)));
-        queued(BackgroundWait.in(waiting, exclusive(Key.of("other"), LONG_TTL)));
+        queued(waiting, exclusive(Key.of("other"), LONG_TTL));
     }
 
     private static void awaitPassed(Duration time) {
@@ -179,7 +179,7 @@ class RedisLocalQueueIT extends WithAStore {
     void givenAReaderElsewhereCameLater_whenReleased_thenTheReaderIsLater() throws Exception {
         Key holder = held();
         BackgroundWait first = first(store);
-        BackgroundWait second = queued(BackgroundWait.in(store, request()));
+        BackgroundWait second = queued(store, request());
         BackgroundWait reader = BackgroundWait.in(elsewhere, shared(Key.of(RESOURCE), LONG_TTL));
         Awaitility.await().until(() -> keys.waiting().stream().anyMatch(waiter -> waiter.contains(" s ")));
         assertThat(store.delete(holder)).isTrue();
