@@ -67,7 +67,7 @@ make_archive() {
         unset XDG_STATE_HOME
         HOME=$new "$java" -XX:DumpLoadedClassList="$new/$1" -Xlog:disable \
             ${unblock:+"$unblock"} -Dlatchkey.quit-log=/dev/null \
-            -cp "$path" dev.latchkey.cli.Main run --store "$2" training -- true
+            -cp "$path" dev.latchkey.cli.Main run --store "$2" training -- sleep 1
     )
     train list flock || return
     if [ -n "$stores" ]; then

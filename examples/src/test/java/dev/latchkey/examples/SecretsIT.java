@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.TimeLimits;
@@ -53,7 +54,7 @@ class SecretsIT {
         try (RedisServer server = RedisServer.start()) {
             server.call("CONFIG", "SET", "requirepass", PASSWORD);
 
-            assertNoSecretIsShown(server.dsn().replace("redis://", "redis://:" + PASSWORD + "@"));
+            assertNoSecretIsShown(PatientDsn.redis(server.dsn().replace("redis://", "redis://:" + PASSWORD + "@")));
         }
     }
 

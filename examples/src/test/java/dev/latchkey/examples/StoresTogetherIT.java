@@ -185,7 +185,7 @@ class StoresTogetherIT {
             case "lock-store-etcd" -> PatientDsn.etcd(EtcdServer.sharedDsn());
             case "lock-store-flock" -> "flock://" + directory.resolve("locks");
             case "lock-store-jdbc" -> "jdbc:h2:" + home.resolve("database");
-            case "lock-store-memcached" -> MemcachedServer.sharedDsn();
+            case "lock-store-memcached" -> PatientDsn.memcached(MemcachedServer.sharedDsn());
             case "lock-store-mongodb" -> MongoDbServer.sharedDsn("locks");
             case "lock-store-mysql" -> MariaDbServer.sharedDsn().replace("mariadb://", "mariadb+getlock://");
             case "lock-store-postgres-advisory" ->

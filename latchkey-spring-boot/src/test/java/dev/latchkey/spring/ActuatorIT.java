@@ -57,8 +57,9 @@ class ActuatorIT {
     }
 
     private static ConfigurableApplicationContext start(RedisServer redis) {
-        String[] properties = Arrays.copyOf(REDIS, REDIS.length + 1);
+        String[] properties = Arrays.copyOf(REDIS, REDIS.length + 2);
         properties[REDIS.length] = "spring.data.redis.url=" + redis.dsn();
+        properties[REDIS.length + 1] = Apps.PATIENT_REDIS;
         return Apps.start(Application.class, properties);
     }
 

@@ -1,6 +1,8 @@
 package dev.latchkey.spring;
 
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.WebApplicationType;
@@ -9,6 +11,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /** Starts applications of tests, as their main method would. */
 final class Apps {
+
+    /** A command of Redis is waited for as long as this machine needs. */
+    static final String PATIENT_REDIS = "spring.data.redis.timeout="
+            + TimeLimits.scaled(Duration.ofSeconds(3)).toMillis() + "ms";
 
     private Apps() {}
 

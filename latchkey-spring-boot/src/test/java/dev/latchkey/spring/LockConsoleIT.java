@@ -315,8 +315,11 @@ class LockConsoleIT {
     }
 
     private int start(int port, String... properties) {
-        List<String> all = new ArrayList<>(
-                List.of("server.port=" + port, "latchkey.store=redis", "spring.data.redis.url=" + redis.dsn()));
+        List<String> all = new ArrayList<>(List.of(
+                "server.port=" + port,
+                "latchkey.store=redis",
+                "spring.data.redis.url=" + redis.dsn(),
+                Apps.PATIENT_REDIS));
         all.addAll(List.of(properties));
         started = Optional.of(Apps.serve(Application.class, all.toArray(String[]::new)));
         return port();

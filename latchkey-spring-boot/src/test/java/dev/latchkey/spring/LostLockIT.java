@@ -286,7 +286,8 @@ class LostLockIT {
                         database.jdbcUrl(),
                         "latchkey.store=redis",
                         "latchkey.ttl=" + ttl,
-                        "spring.data.redis.url=" + redis.dsn()));
+                        "spring.data.redis.url=" + redis.dsn(),
+                        Apps.PATIENT_REDIS));
     }
 
     private static ConfigurableApplicationContext onPostgres(String ttl) {

@@ -48,7 +48,11 @@ class StoresIT {
     @Test
     void givenRedisAlone_thenTwoApplicationsExcludeEachOther() {
         try (RedisServer redis = RedisServer.start()) {
-            assertExclusion(RedisStore.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn());
+            assertExclusion(
+                    RedisStore.class,
+                    EXCLUDE + JDBC + "," + MONGO,
+                    "spring.data.redis.url=" + redis.dsn(),
+                    Apps.PATIENT_REDIS);
         }
     }
 
@@ -111,7 +115,11 @@ class StoresIT {
         try (RedisServer redis = RedisServer.start()) {
             redis.call("CONFIG", "SET", "requirepass", "secret");
             String address = redis.dsn().replaceFirst("redis://(.*@)?", "redis://:secret@");
-            assertExclusion(RedisStore.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + address + "/3");
+            assertExclusion(
+                    RedisStore.class,
+                    EXCLUDE + JDBC + "," + MONGO,
+                    "spring.data.redis.url=" + address + "/3",
+                    Apps.PATIENT_REDIS);
         }
     }
 
@@ -150,7 +158,11 @@ class StoresIT {
             String nodes = cluster.masters().stream()
                     .map(master -> master.address().toString())
                     .collect(Collectors.joining(","));
-            assertExclusion(RedisStore.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.cluster.nodes=" + nodes);
+            assertExclusion(
+                    RedisStore.class,
+                    EXCLUDE + JDBC + "," + MONGO,
+                    "spring.data.redis.cluster.nodes=" + nodes,
+                    Apps.PATIENT_REDIS);
         }
     }
 
@@ -161,7 +173,8 @@ class StoresIT {
                     RedisStore.class,
                     EXCLUDE + JDBC + "," + MONGO,
                     "spring.data.redis.sentinel.master=latchkey",
-                    "spring.data.redis.sentinel.nodes=" + sentinel.address());
+                    "spring.data.redis.sentinel.nodes=" + sentinel.address(),
+                    Apps.PATIENT_REDIS);
         }
     }
 

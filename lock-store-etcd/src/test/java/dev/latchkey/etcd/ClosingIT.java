@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
@@ -39,7 +40,7 @@ class ClosingIT {
     void start() {
         server = EtcdServer.start();
         answers = AnswerProxy.to(server.address());
-        holders = Stores.open(server.dsn());
+        holders = Stores.open(PatientDsn.etcd(server.dsn()));
     }
 
     @AfterEach

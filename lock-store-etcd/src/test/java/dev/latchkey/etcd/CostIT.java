@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
@@ -37,7 +38,7 @@ class CostIT {
     /** A long TTL, so that its lease serves throughout a test. */
     @BeforeEach
     void open() {
-        locks = LockFactory.connect(server.dsn());
+        locks = LockFactory.connect(PatientDsn.etcd(server.dsn()));
         Lock lock = lock("first");
         assertThat(lock.tryAcquire()).isTrue();
         assertThat(lock.release()).isTrue();

@@ -8,6 +8,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.Fixture;
@@ -58,7 +59,11 @@ class FaultIT {
     }
 
     private LockFactory direct() {
-        return LockFactory.connect(server.dsn());
+        return LockFactory.connect(PatientDsn.etcd(server.dsn()));
+    }
+
+    private LockFactory byProxy() {
+        return LockFactory.connect(PatientDsn.etcd("etcd://" + proxy.address()));
     }
 
     private LockFactory byProxy(String options) {
@@ -177,7 +182,7 @@ class FaultIT {
 
     @Test
     void givenWaiting_whenTheConnectionBreaks_thenItWaitsOnAndGetsIt() throws Exception {
-        try (LockFactory locks = byProxy("");
+        try (LockFactory locks = byProxy();
                 LockFactory holders = direct()) {
             Lock holder = holders.createLock("report", LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
@@ -296,7 +301,7 @@ class FaultIT {
 
     @Test
     void givenWaiting_whenTheHistoryIsCompacted_thenItGetsItAtTheRelease() throws Exception {
-        try (LockFactory locks = byProxy("");
+        try (LockFactory locks = byProxy();
                 LockFactory holders = direct()) {
             Lock holder = holders.createLock("report", LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
@@ -333,7 +338,7 @@ class FaultIT {
     @Test
     void givenWaiting_whenTheServerEndsItsWatchSinceTheHistoryIsCompacted_thenItGetsItAtTheRelease() throws Exception {
         try (AnswerProxy answers = AnswerProxy.to(server.address());
-                LockFactory locks = LockFactory.connect(answers.dsn());
+                LockFactory locks = LockFactory.connect(PatientDsn.etcd(answers.dsn()));
                 LockFactory holders = direct()) {
             Lock holder = holders.createLock("report", LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
@@ -358,7 +363,7 @@ class FaultIT {
     @Test
     void givenTheAnswerToOneThatJoinsIsLost_whenItsPlaceHasEnded_thenTheOtherWaitersOfItsStoreAreInTheirPlaces()
             throws Exception {
-        try (LockFactory locks = byProxy("");
+        try (LockFactory locks = byProxy();
                 LockFactory others = direct()) {
             Lock holder = others.createLock("report", LONG_TTL).acquire();
             others.createLock("other", LONG_TTL).acquire();

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
@@ -27,7 +28,7 @@ class OneKeyTwiceIT {
     void givenAReaderAndAWriterOfOneKeyWait_whenItReadsBesideAnother_thenTheWriterWaitsForItsPromotion()
             throws Exception {
         try (EtcdServer server = EtcdServer.start();
-                EtcdStore store = Stores.open(server.dsn())) {
+                EtcdStore store = Stores.open(PatientDsn.etcd(server.dsn()))) {
             Key other = Key.of("report");
             Key key = Key.of("report");
             granted(store.save(shared(other)));

@@ -50,6 +50,16 @@ class DurableReleaseIT {
     @Test
     void givenTheServerCrashesRightAfterARelease_whenItIsBack_thenHeldForTheRestOfTheLeaseAndTokensGrow()
             throws Exception {
+        boolean isReleaseLost = isReleaseLostByACrash();
+        // Again where the lazy writer has written it just in time.
+        for (int i = 0; i < 2 && !isReleaseLost; i++) {
+            isReleaseLost = isReleaseLostByACrash();
+        }
+
+        assertThat(isReleaseLost).isTrue();
+    }
+
+    private static boolean isReleaseLostByACrash() throws Exception {
         try (PostgresServer server = PostgresServer.start(LAZY_WRITER);
                 JdbcStore store = Stores.open(server.dsn());
                 LockFactory locks = new LockFactory(store)) {
@@ -61,11 +71,14 @@ class DurableReleaseIT {
             server.kill();
             server.restart();
 
-            assertThat(locks.createLock("a").tryAcquire()).as("free").isFalse();
+            if (locks.createLock("a").tryAcquire()) {
+                return false;
+            }
             assertThat(lock.isAcquired()).as("held by whoever released it").isFalse();
             assertThat(store.delete(key)).isTrue();
             assertThat(locks.createLock("a").acquire().fencingToken().orElseThrow())
                     .isGreaterThan(token);
+            return true;
         }
     }
 

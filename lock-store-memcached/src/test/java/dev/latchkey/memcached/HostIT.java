@@ -11,6 +11,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
@@ -83,8 +84,8 @@ class HostIT {
     void givenOneOfThreeHostsIsUnknown_whenCombined_thenTheOthersGrant() throws Exception {
         try (MemcachedServer one = MemcachedServer.start();
                 MemcachedServer other = MemcachedServer.start();
-                LockFactory locks = LockFactory.connect(
-                        "combined:consensus(" + one.dsn() + "," + other.dsn() + ",memcached://no-such-host.invalid)")) {
+                LockFactory locks = LockFactory.connect("combined:consensus(" + PatientDsn.memcached(one.dsn()) + ","
+                        + PatientDsn.memcached(other.dsn()) + ",memcached://no-such-host.invalid)")) {
             Lock lock = locks.createLock("r", Duration.ofMinutes(1));
 
             assertThat(lock.acquire(LIMIT).isAcquired()).isTrue();

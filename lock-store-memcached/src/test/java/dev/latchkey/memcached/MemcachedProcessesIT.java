@@ -1,6 +1,7 @@
 package dev.latchkey.memcached;
 
 import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.LeaseCrashContract;
@@ -18,7 +19,7 @@ class MemcachedProcessesIT extends TextProtocol
 
     @Override
     public String dsn() {
-        return MemcachedServer.sharedDsn();
+        return PatientDsn.memcached(MemcachedServer.sharedDsn());
     }
 
     @Override

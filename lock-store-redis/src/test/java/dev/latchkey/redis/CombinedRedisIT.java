@@ -7,6 +7,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
@@ -43,7 +44,8 @@ class CombinedRedisIT {
     }
 
     private String dsn() {
-        return "combined:consensus(" + servers.stream().map(RedisServer::dsn).collect(Collectors.joining(",")) + ")";
+        return "combined:consensus("
+                + servers.stream().map(server -> PatientDsn.redis(server.dsn())).collect(Collectors.joining(",")) + ")";
     }
 
     @AfterEach
@@ -89,14 +91,17 @@ class CombinedRedisIT {
         LockFactory locks = connect();
         LockFactory others = connect();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
-        Lock holder =
-                locks.lock("x").ttl(SHORT_TTL).autoRefresh().onLost(losses::add).create();
+        Lock holder = locks.lock("x")
+                .ttl(RENEWED_TTL)
+                .autoRefresh()
+                .onLost(losses::add)
+                .create();
         assertThat(holder.tryAcquire()).isTrue();
         long token = holder.fencingToken().orElseThrow();
         long last = cycle(locks);
         for (RedisServer server : servers) {
             server.freeze();
-            Lock lease = locks.createLock("lease", SHORT_TTL);
+            Lock lease = locks.createLock("lease", RENEWED_TTL);
             assertThat(lease.tryAcquire()).isTrue();
             while (!lease.isExpired()) {
                 long next = cycle(locks);
@@ -109,7 +114,7 @@ class CombinedRedisIT {
             server.thaw();
 
             awaitRenewal(server, holder);
-            Lock next = others.createLock("next", LONG_TTL);
+            Lock next = others.lock("next").ttl(RENEWED_TTL).autoRefresh().create();
             assertThat(next.tryAcquire()).isTrue();
             awaitPart(server, next);
             assertThat(next.release()).isTrue();
@@ -254,8 +259,14 @@ class CombinedRedisIT {
     void givenTheHolderIsCutOff_whenARivalHolds_thenTheHolderKnew() throws Exception {
         try (FaultProxy one = FaultProxy.to(servers.get(0).address());
                 FaultProxy other = FaultProxy.to(servers.get(1).address())) {
-            String dsn = "combined:consensus(redis://" + one.address() + ",redis://" + other.address() + ","
-                    + servers.get(2).dsn() + ")";
+            String dsn = "combined:consensus("
+                    + Stream.of(
+                                    "redis://" + one.address(),
+                                    "redis://" + other.address(),
+                                    servers.get(2).dsn())
+                            .map(PatientDsn::redis)
+                            .collect(Collectors.joining(","))
+                    + ")";
             try (LockFactory cut = LockFactory.connect(dsn)) {
                 LockFactory others = connect();
                 for (int i = 0; i < 3; i++) {

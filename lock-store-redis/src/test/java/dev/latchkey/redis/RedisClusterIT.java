@@ -10,6 +10,7 @@ import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.servers.PatientDsn;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +61,8 @@ class RedisClusterIT extends OnACluster {
     void givenSomebodyWaits_whenTheSlotHasMoved_thenItIsGrantedThere() throws Exception {
         Lock held = locks.createLock(resource, LONG_TTL);
         assertThat(held.tryAcquire()).isTrue();
-        CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource, Duration.ofSeconds(6)));
+        CompletableFuture<Lock> waiting =
+                Background.acquire(locks.createLock(resource, TimeLimits.ttl(Duration.ofSeconds(6))));
         Awaitility.await()
                 .until(() -> cluster.masterOf(state).text("ZCARD", state + ":q").equals("1"));
 

@@ -340,8 +340,8 @@ class RedisMovedMasterIT {
     void givenNoReplicaAnswers_whenTheConnectionIsLostWhileItIsWaitedFor_thenAFailure() {
         RedisClient client = RedisClient.create(first.dsn());
         try (RedisStore store = RedisStore.builder(client)
-                .replicas(1, Duration.ofSeconds(10))
-                .commandTimeout(Duration.ofSeconds(20))
+                .replicas(1, TimeLimits.scaled(Duration.ofSeconds(10)))
+                .commandTimeout(TimeLimits.scaled(Duration.ofSeconds(20)))
                 .build()) {
             granted(store.save(exclusive(Key.of("warm-up"))));
             second.freeze();

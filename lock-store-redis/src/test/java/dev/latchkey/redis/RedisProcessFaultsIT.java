@@ -30,7 +30,7 @@ class RedisProcessFaultsIT extends OnOneServer {
         WAITER_THEN_HOLDER
     }
 
-    private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(2));
+    private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(4));
     private static final Duration LONG_WAIT = TTL.multipliedBy(8).plus(TimeLimits.LIMIT);
     private static final String RESOURCE = "report";
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -50,7 +51,8 @@ class TimedConnectIT {
         System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
         try (RedisServer server = RedisServer.start()) {
             RedisClient client = RedisClient.create(server.dsn());
-            RedisStore store = RedisStore.builder(client).build();
+            RedisStore store =
+                    RedisStore.builder(client).commandTimeout(TimeLimits.LIMIT).build();
             LockFactory locks = new LockFactory(store);
             assertThat(locks.createLock("r", Duration.ofSeconds(60)).tryAcquire())
                     .isTrue();

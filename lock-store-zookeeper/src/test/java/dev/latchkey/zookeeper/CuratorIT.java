@@ -36,7 +36,7 @@ class CuratorIT {
         server = ZooKeeperServer.start("maxSessionTimeout=60000");
         curator = CuratorFrameworkFactory.builder()
                 .connectString(server.address().toString())
-                .sessionTimeoutMs(10_000)
+                .sessionTimeoutMs((int) TimeLimits.ttl(Duration.ofSeconds(10)).toMillis())
                 .retryPolicy(new RetryForever(100))
                 .build();
         curator.start();

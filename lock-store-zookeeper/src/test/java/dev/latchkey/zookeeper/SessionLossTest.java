@@ -126,7 +126,11 @@ class SessionLossTest {
                     .until(() -> started.get(0).getState().equals(Thread.State.TIMED_WAITING));
             long timeout = TimeUnit.MILLISECONDS.toNanos(HOUR_MILLIS);
             long now = System.nanoTime();
-            proofs.add(now, now, timeout, timeout / 2 - TimeUnit.SECONDS.toNanos(5));
+            proofs.add(
+                    now,
+                    now,
+                    timeout,
+                    timeout / 2 - TimeLimits.ttl(Duration.ofSeconds(5)).toNanos());
             client.isMute = true;
             Response granted = new Granter(sessions, new Holds(), heartbeat)
                     .grant(Requests.shared(Key.of("report")), place(session), 0, CallTimeout.uninterruptible(0));

@@ -42,6 +42,16 @@ public final class PatientDsn {
     }
 
     /**
+     * Returns the DSN of a store on Memcached that waits for an answer for as long as this machine needs.
+     *
+     * @param dsn without a time limit
+     * @return the same with a limit
+     */
+    public static String memcached(String dsn) {
+        return of(dsn, "timeout=%dms", Duration.ofSeconds(3));
+    }
+
+    /**
      * Returns the URL of a database of SQLite whose driver waits for a locked file for as long as this machine needs: whoever
      * waits is served in no order.
      *
