@@ -63,6 +63,7 @@ fi
 archive=$dist/classes-${stores:+$stores-}$(marks "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
 make_archive() {
     # One run for each kind of store: that of Redis fails to connect, which loads what connecting needs.
+    # Its command takes a second: one that ends at once is not looked after as others are.
     train() (
         unset XDG_STATE_HOME
         HOME=$new "$java" -XX:DumpLoadedClassList="$new/$1" -Xlog:disable \
