@@ -63,8 +63,7 @@ final class Member {
     /** Those of which something shared was asked: what the same key holds exclusively would be demoted. */
     private final UnansweredReleases demoted = new UnansweredReleases();
 
-    /** The last call of each key. */
-    private final ConcurrentMap<Key, CompletableFuture<?>> last = new ConcurrentHashMap<>();
+    private final CallsByKey inTurn = new CallsByKey();
 
     /** What is still being given up of a resource, whoever held it. */
     private final ConcurrentMap<String, CompletableFuture<?>> releases = new ConcurrentHashMap<>();
@@ -104,8 +103,7 @@ final class Member {
 
     /** Has it save as long as that is of use. Empty: without a fencing token that would suit. */
     CompletableFuture<Response> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
-        CompletableFuture<?> givenUp = releases.get(key.resource());
-        return inTurn(key, MOST_CALLS, givenUp, () -> {
+        MemberCall.Save call = new MemberCall.Save(() -> {
             Request asked = request.get();
             checkInTime(endNanos, key);
             checkUnspent(key, asked.mode());
@@ -115,15 +113,17 @@ final class Member {
                             ? async.get().saveAsync(asked, proposal.orElse(0))
                             : onThread(key, () -> save(asked, proposal)));
         });
+        return inTurn(key, MOST_CALLS, releases.get(key.resource()), call);
     }
 
     /** As {@link #saveBefore}, for what asks the store more than once. */
     CompletableFuture<Response> promoteBefore(long endNanos, Key key, Supplier<Response> promotion) {
-        return inTurn(key, MOST_CALLS, releases.get(key.resource()), () -> {
+        MemberCall<Response> call = new MemberCall<>(() -> {
             checkInTime(endNanos, key);
             checkUnspent(key, LockMode.EXCLUSIVE);
             return onThread(key, promotion);
         });
+        return inTurn(key, MOST_CALLS, releases.get(key.resource()), call);
     }
 
     /** Has it save by the thread that calls this, in the turn of the key. */
@@ -161,15 +161,17 @@ final class Member {
 
     /** As {@link #delete}, not before something else is complete. */
     CompletableFuture<Boolean> deleteAfter(CompletableFuture<?> first, Key key) {
-        CompletableFuture<Boolean> answer = inTurn(
+        if (inTurn.withdrawUnsentSave(key)) {
+            return CompletableFuture.completedFuture(false);
+        }
+        MemberCall.Delete call = new MemberCall.Delete(
                 key,
-                MOST_RELEASES,
-                first,
                 () -> noting(
                         failure -> spent.failed(key, failure),
                         () -> async.isPresent()
                                 ? async.get().deleteAsync(key)
                                 : onThread(key, () -> store.delete(key))));
+        CompletableFuture<Boolean> answer = inTurn(key, MOST_RELEASES, first, call);
         CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
         var unused = all.whenComplete((mine, failure) -> releases.remove(key.resource(), all));
         return answer;
@@ -248,42 +250,20 @@ final class Member {
 
     /** Makes a call after all others for this key. */
     <T> CompletableFuture<T> call(Key key, Supplier<T> call) {
-        return inTurn(key, MOST_CALLS, null, () -> onThread(key, call));
+        return inTurn(key, MOST_CALLS, null, new MemberCall<>(() -> onThread(key, call)));
     }
 
     private <T> CompletableFuture<T> inTurn(
-            Key key, int most, @Nullable CompletableFuture<?> first, Supplier<CompletionStage<T>> begin) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
+            Key key, int most, @Nullable CompletableFuture<?> first, MemberCall<T> call) {
+        CompletableFuture<T> answer = call.answer();
         if (calls.incrementAndGet() > most) {
             calls.decrementAndGet();
             answer.completeExceptionally(tooBusy(key));
             return answer;
         }
         var unusedCount = answer.whenComplete((mine, failure) -> calls.decrementAndGet());
-        CompletableFuture<?> before = last.put(key, answer);
-        var unused = answer.whenComplete((mine, failure) -> last.remove(key, answer));
-        CompletableFuture<?> all =
-                before == null ? first : first == null ? before : CompletableFuture.allOf(before, first);
-        if (all == null) {
-            begin(begin, answer);
-        } else {
-            var unusedToo = all.whenComplete((theirs, failure) -> begin(begin, answer));
-        }
+        inTurn.add(key, call, first);
         return answer;
-    }
-
-    private static <T> void begin(Supplier<CompletionStage<T>> begin, CompletableFuture<T> answer) {
-        try {
-            var unused = begin.get().whenComplete((value, failure) -> {
-                if (failure == null) {
-                    answer.complete(value);
-                } else {
-                    answer.completeExceptionally(failure);
-                }
-            });
-        } catch (RuntimeException | Error e) {
-            answer.completeExceptionally(e);
-        }
     }
 
     private <T> CompletableFuture<T> onThread(Key key, Supplier<T> call) {
@@ -314,8 +294,8 @@ final class Member {
      * @return complete when the store is asked no more, or does not react
      */
     CompletableFuture<?> close(long limitNanos) {
-        CompletableFuture<?> begun = CompletableFuture.allOf(last.values().toArray(new CompletableFuture<?>[0]));
-        return begun.handle((all, failure) -> true)
+        return inTurn.ended()
+                .handle((all, failure) -> true)
                 .completeOnTimeout(false, limitNanos, TimeUnit.NANOSECONDS)
                 .thenAccept(this::end);
     }
@@ -328,7 +308,7 @@ final class Member {
         List<Runnable> left = executor.shutdownNow();
         log.warn("lock.combined_member_hangs {}: interrupted, with {} calls waiting", this, left.size());
         // Any of them may have come to the store.
-        last.forEach((key, call) -> call.completeExceptionally(closed(key, Failure.IN_DOUBT)));
+        inTurn.endAll(key -> closed(key, Failure.IN_DOUBT));
     }
 
     @Override

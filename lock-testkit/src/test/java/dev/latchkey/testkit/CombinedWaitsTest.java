@@ -26,6 +26,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -176,6 +177,79 @@ class CombinedWaitsTest {
             assertThatExceptionOfType(LockStorageException.class)
                     .isThrownBy(() -> store.save(Requests.exclusive(Key.of("y"))))
                     .withMessageContaining("2 failed");
+        }
+    }
+
+    /**
+     * All that the other members grant while one hangs was saved and released there when it was back, one after the other, and a
+     * new owner came after that: it had no answer in time, and could not do without another member.
+     */
+    @Test
+    void givenAMemberHangs_whenNewKeysAreGrantedAndReleased_thenItIsNotAskedToSaveThem() throws Exception {
+        List<FaultyStore.Operation> operations = operationsAfterAPause(() -> Key.of("x"));
+
+        assertThat(operations).filteredOn(FaultyStore.Operation.SAVE::equals).hasSize(2);
+        assertThat(operations).filteredOn(FaultyStore.Operation.DELETE::equals).hasSize(101);
+    }
+
+    /** As a Lock that is used again and again. */
+    @Test
+    void givenAMemberHangs_whenOneKeyIsGrantedAndReleasedAgainAndAgain_thenItIsAskedOnce() throws Exception {
+        Key key = Key.of("x");
+
+        assertThat(operationsAfterAPause(() -> key))
+                .containsExactly(
+                        FaultyStore.Operation.SAVE,
+                        FaultyStore.Operation.DELETE,
+                        FaultyStore.Operation.SAVE,
+                        FaultyStore.Operation.DELETE);
+    }
+
+    /** What the first member was asked, which hangs while the others grant a hundred times, and is needed for the last time. */
+    private List<FaultyStore.Operation> operationsAfterAPause(Supplier<Key> keys) throws Exception {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        Pause pause = new Pause();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), TimeLimits.LIMIT)) {
+            members.get(0).next(FaultyStore.Operation.SAVE, Fault.pausedBefore(pause));
+            for (int i = 0; i < 100; i++) {
+                takeAndRelease(store, keys.get());
+            }
+            pause.awaitReached();
+            pause.end();
+
+            members.get(1).always(FaultyStore.Operation.SAVE, Fault.unreachable());
+            takeAndRelease(store, keys.get());
+
+            return members.get(0).operations();
+        }
+    }
+
+    private static void takeAndRelease(CombinedStore store, Key key) {
+        assertThat(store.delete(Requests.holding(key, store.save(Requests.exclusive(key)))))
+                .isTrue();
+    }
+
+    /** What the first Lock over a key has at a member is released, although the save of the second was not sent yet. */
+    @Test
+    void givenASecondLockOfAKeyWaitsToBeSent_whenReleased_thenAllIsGivenUp() throws Exception {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        Pause pause = new Pause();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), TimeLimits.LIMIT)) {
+            Key key = Key.of("x");
+            Key held = Requests.holding(key, store.save(Requests.exclusive(key)));
+            await().until(() ->
+                    memories.stream().noneMatch(memory -> memory.holders("x").isEmpty()));
+            members.get(0).next(FaultyStore.Operation.SAVE, Fault.pausedBefore(pause));
+            assertThat(store.save(Requests.exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+            pause.awaitReached();
+            Requests.granted(store.save(Requests.exclusive(key)));
+
+            BackgroundCall<Boolean> release = BackgroundCall.start(() -> store.delete(held));
+            assertThat(release.result()).isTrue();
+            pause.end();
+
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.holders("x").isEmpty()));
         }
     }
 

@@ -1,0 +1,98 @@
+package dev.latchkey.combined;
+
+import dev.latchkey.Key;
+import dev.latchkey.spi.Response;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** One call to a member: it begins when the calls before it have ended, unless it is withdrawn first. Thread-safe. */
+class MemberCall<T> {
+
+    private final Supplier<CompletionStage<T>> ask;
+    private final CompletableFuture<T> answer = new CompletableFuture<>();
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private volatile @Nullable MemberCall<?> before;
+
+    MemberCall(Supplier<CompletionStage<T>> ask) {
+        this.ask = ask;
+    }
+
+    CompletableFuture<T> answer() {
+        return answer;
+    }
+
+    /** Has another call of the same key, if there is one, come before it. */
+    MemberCall<T> after(@Nullable MemberCall<?> call) {
+        before = call;
+        return this;
+    }
+
+    /** The call before it, if that has not ended. */
+    Optional<MemberCall<?>> before() {
+        return Optional.<MemberCall<?>>ofNullable(before).filter(call -> !call.answer.isDone());
+    }
+
+    /** Begins it when the call before it, and something else, have ended, whether they failed or not. */
+    void beginAfter(@Nullable CompletableFuture<?> first) {
+        MemberCall<?> call = before;
+        if (call == null && first == null) {
+            begin();
+            return;
+        }
+        CompletableFuture<?> others =
+                call == null ? first : first == null ? call.answer : CompletableFuture.allOf(call.answer, first);
+        // Its own answer, too: what is withdrawn must not stay with others, which may never end.
+        var unused = CompletableFuture.anyOf(others, answer).whenComplete((theirs, failure) -> begin());
+    }
+
+    private void begin() {
+        if (answer.isDone() || !begun.compareAndSet(false, true)) {
+            return;
+        }
+        before = null;
+        try {
+            var unused = ask.get().whenComplete((value, failure) -> {
+                if (failure == null) {
+                    answer.complete(value);
+                } else {
+                    answer.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+        }
+    }
+
+    /** Keeps it from beginning; false if it has begun. Whoever calls this then ends it with a failure. */
+    boolean withdraw() {
+        return begun.compareAndSet(false, true);
+    }
+
+    /** Asks a member to save. */
+    static final class Save extends MemberCall<Response> {
+
+        Save(Supplier<CompletionStage<Response>> ask) {
+            super(ask);
+        }
+    }
+
+    /** Asks a member to give up what a key claims. */
+    static final class Delete extends MemberCall<Boolean> {
+
+        private final Key key;
+
+        Delete(Key key, Supplier<CompletionStage<Boolean>> ask) {
+            super(ask);
+            this.key = key;
+        }
+
+        /** Whether it is still to be sent, and then gives up all that the same key claims. */
+        boolean willGiveUp(Key claimed) {
+            return key.held().equals(claimed.held()) && !super.begun.get();
+        }
+    }
+}
