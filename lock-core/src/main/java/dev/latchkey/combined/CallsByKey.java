@@ -36,14 +36,15 @@ final class CallsByKey {
     }
 
     /**
-     * Withdraws the last call of a key that is about to be released, if it is a save that has not begun. Without this, a save and a
-     * release of each hold that other members grant would wait for a member that hangs, to be sent one after the other when it
-     * is back, and a new owner would have to wait for them all.
+     * Withdraws the last call of a key that is about to be released, if it is a save that has not begun and that nobody waits for,
+     * and no other call comes before it than a release of the same claim that has not begun either. Without this, a save and a release of each hold that
+     * other members grant would wait for a member that hangs, to be sent one after the other when it is back, and a new owner
+     * would have to wait for them all.
      *
-     * @return whether a release of the same comes before it, and has not begun either: then there is nothing else to release
+     * @return whether there is such a release: it does what another one would do
      */
     boolean withdrawUnsentSave(Key key) {
-        if (!(last.get(key) instanceof MemberCall.Save save)) {
+        if (!(last.get(key) instanceof MemberCall.Save save) || save.isAwaited()) {
             return false;
         }
         Optional<MemberCall<?>> before = save.before();
@@ -62,12 +63,11 @@ final class CallsByKey {
         }
         // It has removed itself already if it ended meanwhile.
         before.filter(call -> call.answer().isDone()).ifPresent(call -> last.remove(key, call));
-        save.answer()
-                .completeExceptionally(new LockStorageException(
-                        key.resource(),
-                        "the key was released before a member of the combined store was asked",
-                        null,
-                        Failure.NOT_SENT));
+        save.endWithdrawn(new LockStorageException(
+                key.resource(),
+                "the key was released before a member of the combined store was asked",
+                null,
+                Failure.NOT_SENT));
         return isReleased;
     }
 }

@@ -24,6 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * of its own, so that one that hangs delays nobody else.
  *
  * <p>Calls for one token are made one after the other, in the order they were given: what undoes a grant that came late,
- * or a release, never overtakes it. Who takes a resource comes after all that has been given up of it here, so that nobody
+ * or a release, never overtakes it. A save that was not sent when its key is released is left out. Who takes a resource comes after all that has been given up of it here, so that nobody
  * is refused for what this store itself still has to give back.
  */
 final class Member {
@@ -101,9 +102,15 @@ final class Member {
         return fencing;
     }
 
-    /** Has it save as long as that is of use. Empty: without a fencing token that would suit. */
-    CompletableFuture<Response> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
-        MemberCall.Save call = new MemberCall.Save(() -> {
+    /**
+     * Has it save as long as that is of use.
+     *
+     * @param isAwaited whether the caller still waits for the answer
+     * @param proposal a fencing token that would suit, or empty
+     */
+    CompletableFuture<Response> saveBefore(
+            long endNanos, Key key, BooleanSupplier isAwaited, Supplier<Request> request, OptionalLong proposal) {
+        MemberCall.Save call = new MemberCall.Save(isAwaited, () -> {
             Request asked = request.get();
             checkInTime(endNanos, key);
             checkUnspent(key, asked.mode());

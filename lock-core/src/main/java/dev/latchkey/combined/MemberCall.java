@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ class MemberCall<T> {
     private final Supplier<CompletionStage<T>> ask;
     private final CompletableFuture<T> answer = new CompletableFuture<>();
     private final AtomicBoolean begun = new AtomicBoolean();
+    private final CompletableFuture<Void> withdrawn = new CompletableFuture<>();
     private volatile @Nullable MemberCall<?> before;
 
     MemberCall(Supplier<CompletionStage<T>> ask) {
@@ -39,18 +41,20 @@ class MemberCall<T> {
     /** Begins it when the call before it, and something else, have ended, whether they failed or not. */
     void beginAfter(@Nullable CompletableFuture<?> first) {
         MemberCall<?> call = before;
-        if (call == null && first == null) {
-            begin();
-            return;
+        whenEnded(call == null ? null : call.answer, () -> whenEnded(first, this::begin));
+    }
+
+    /** What is withdrawn does not stay with others, which may never end: {@code anyOf} removes it there. */
+    private void whenEnded(@Nullable CompletableFuture<?> other, Runnable next) {
+        if (other == null) {
+            next.run();
+        } else {
+            var unused = CompletableFuture.anyOf(other, withdrawn).whenComplete((theirs, failure) -> next.run());
         }
-        CompletableFuture<?> others =
-                call == null ? first : first == null ? call.answer : CompletableFuture.allOf(call.answer, first);
-        // Its own answer, too: what is withdrawn must not stay with others, which may never end.
-        var unused = CompletableFuture.anyOf(others, answer).whenComplete((theirs, failure) -> begin());
     }
 
     private void begin() {
-        if (answer.isDone() || !begun.compareAndSet(false, true)) {
+        if (!begun.compareAndSet(false, true)) {
             return;
         }
         before = null;
@@ -67,16 +71,29 @@ class MemberCall<T> {
         }
     }
 
-    /** Keeps it from beginning; false if it has begun. Whoever calls this then ends it with a failure. */
+    /** Keeps it from beginning; false if it has begun. */
     boolean withdraw() {
         return begun.compareAndSet(false, true);
     }
 
-    /** Asks a member to save. */
+    /** Ends what was withdrawn. */
+    void endWithdrawn(Throwable failure) {
+        withdrawn.complete(null);
+        answer.completeExceptionally(failure);
+    }
+
+    /** Asks a member to save, for a caller who waits for the answer, or does so no more. */
     static final class Save extends MemberCall<Response> {
 
-        Save(Supplier<CompletionStage<Response>> ask) {
+        private final BooleanSupplier isAwaited;
+
+        Save(BooleanSupplier isAwaited, Supplier<CompletionStage<Response>> ask) {
             super(ask);
+            this.isAwaited = isAwaited;
+        }
+
+        boolean isAwaited() {
+            return isAwaited.getAsBoolean();
         }
     }
 

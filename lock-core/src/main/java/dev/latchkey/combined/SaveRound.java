@@ -6,6 +6,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.LossReason;
 import dev.latchkey.combined.MemberResponses.Answer;
+import dev.latchkey.combined.VoteCount.Verdict;
 import dev.latchkey.combined.VoteCount.Vote;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -33,6 +34,7 @@ final class SaveRound {
     private final int number;
 
     private final Round round;
+    private volatile boolean isDecided;
 
     /** Members that were sent the request: the others have what they had, whoever that is of. */
     private final Set<Member> asked = ConcurrentHashMap.newKeySet();
@@ -56,7 +58,7 @@ final class SaveRound {
         if (isPromotion()) {
             return member.promoteBefore(endNanos, key, () -> promote(member, wish));
         }
-        return member.saveBefore(endNanos, key, () -> sending(member, requestTo(member)), wish);
+        return member.saveBefore(endNanos, key, () -> !isDecided, () -> sending(member, requestTo(member)), wish);
     }
 
     private Request requestTo(Member member) {
@@ -137,7 +139,9 @@ final class SaveRound {
     }
 
     private Response decided() {
-        return switch (round.await(this::canAgreeOnToken)) {
+        Verdict verdict = round.await(this::canAgreeOnToken);
+        isDecided = true;
+        return switch (verdict) {
             case GRANTED -> granted();
             case LOST -> lost();
             case CONFLICTED -> {

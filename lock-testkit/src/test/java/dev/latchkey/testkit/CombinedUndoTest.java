@@ -106,6 +106,36 @@ class CombinedUndoTest {
         }
     }
 
+    /** The request of a second Lock goes on, also at a member that was not sent it yet: only what nobody waits for is withdrawn. */
+    @Test
+    void givenASecondLockIsBeingGranted_whenTheKeyIsReleased_thenItDoesNotFail() throws Exception {
+        Key another = Key.of("x");
+        Pause releasing = new Pause();
+        members.get(0).next(DELETE, Fault.pausedBefore(releasing));
+        assertThat(store.delete(holding(another, granted(store.save(exclusive(another))))))
+                .isTrue();
+        members.get(2).always(SAVE, Fault.unreachable());
+        Pause answer = new Pause();
+        members.get(1).next(SAVE, Fault.pausedAfter(answer));
+        BackgroundCall<Response> second = BackgroundCall.start(() -> store.save(exclusive(key)));
+        answer.awaitReached();
+        long before = deletes(2);
+        BackgroundCall<Boolean> release = BackgroundCall.start(() -> store.delete(key));
+        await().until(() -> deletes(2) > before);
+
+        releasing.end();
+        answer.end();
+
+        assertThat(release.result()).isTrue();
+        // Tried again after the release, for it was being granted then.
+        granted(second.result());
+        assertThat(rival(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+    }
+
+    private long deletes(int member) {
+        return members.get(member).operations().stream().filter(DELETE::equals).count();
+    }
+
     /** What the first had members demote was what the third was granted meanwhile. */
     @Test
     void givenPromotedButNotTold_whenReleasedAndAThirdIsGranted_thenNoReaderGetsIn() throws Exception {
