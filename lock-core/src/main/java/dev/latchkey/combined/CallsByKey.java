@@ -1,8 +1,8 @@
 package dev.latchkey.combined;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockStorageException;
-import dev.latchkey.LockStorageException.Failure;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,8 +26,17 @@ final class CallsByKey {
 
     /** Complete when all that were added before have ended. */
     CompletableFuture<?> ended() {
-        return CompletableFuture.allOf(
-                last.values().stream().map(MemberCall::answer).toArray(CompletableFuture<?>[]::new));
+        List<CompletableFuture<?>> answers = new ArrayList<>();
+        for (MemberCall<?> call : last.values()) {
+            answers.add(call.answer());
+            // One that is withdrawn ends before these.
+            for (Optional<MemberCall<?>> before = call.before();
+                    before.isPresent();
+                    before = before.get().before()) {
+                answers.add(before.get().answer());
+            }
+        }
+        return CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]));
     }
 
     /** Ends the last one of each key. */
@@ -36,38 +45,29 @@ final class CallsByKey {
     }
 
     /**
-     * Withdraws the last call of a key that is about to be released, if it is a save that has not begun and that nobody waits for,
-     * and no other call comes before it than a release of the same claim that has not begun either. Without this, a save and a release of each hold that
-     * other members grant would wait for a member that hangs, to be sent one after the other when it is back, and a new owner
-     * would have to wait for them all.
+     * Before a key is released, withdraws its last call if that is a save that has not begun and that nobody waits for. The call
+     * before it must have ended, or be a release of the same claim that has not begun.
      *
-     * @return whether there is such a release: it does what another one would do
+     * <p>Without this, a save and a release of each hold that other members grant would wait for a member that hangs. They would
+     * be sent one after the other when it is back, and a new owner would have to wait for them all.
+     *
+     * @return what was withdrawn, for the caller to end. If a call is before it, no other release is needed
      */
-    boolean withdrawUnsentSave(Key key) {
+    Optional<MemberCall.Save> withdrawUnsentSave(Key key) {
         if (!(last.get(key) instanceof MemberCall.Save save) || save.isAwaited()) {
-            return false;
+            return Optional.empty();
         }
         Optional<MemberCall<?>> before = save.before();
-        boolean isReleased = before.filter(call -> call instanceof MemberCall.Delete delete && delete.willGiveUp(key))
-                .isPresent();
-        if (before.isPresent() && !isReleased) {
-            return false;
+        if (before.isPresent() && !(before.get() instanceof MemberCall.Delete delete && delete.willGiveUp(key))) {
+            return Optional.empty();
         }
         AtomicBoolean withdrawn = new AtomicBoolean();
         last.computeIfPresent(key, (same, call) -> {
             withdrawn.set(call == save && save.withdraw());
             return withdrawn.get() ? before.orElse(null) : call;
         });
-        if (!withdrawn.get()) {
-            return false;
-        }
         // It has removed itself already if it ended meanwhile.
         before.filter(call -> call.answer().isDone()).ifPresent(call -> last.remove(key, call));
-        save.endWithdrawn(new LockStorageException(
-                key.resource(),
-                "the key was released before a member of the combined store was asked",
-                null,
-                Failure.NOT_SENT));
-        return isReleased;
+        return withdrawn.get() ? Optional.of(save) : Optional.empty();
     }
 }

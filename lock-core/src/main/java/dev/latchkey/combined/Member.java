@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * of its own, so that one that hangs delays nobody else.
  *
  * <p>Calls for one token are made one after the other, in the order they were given: what undoes a grant that came late,
- * or a release, never overtakes it. A save that was not sent when its key is released is left out. Who takes a resource comes after all that has been given up of it here, so that nobody
+ * or a release, never overtakes it. A save that was not sent when its key is released may be left out. Who takes a resource comes after all that has been given up of it here, so that nobody
  * is refused for what this store itself still has to give back.
  */
 final class Member {
@@ -168,9 +168,20 @@ final class Member {
 
     /** As {@link #delete}, not before something else is complete. */
     CompletableFuture<Boolean> deleteAfter(CompletableFuture<?> first, Key key) {
-        if (inTurn.withdrawUnsentSave(key)) {
-            return CompletableFuture.completedFuture(false);
-        }
+        Optional<MemberCall.Save> unsent = inTurn.withdrawUnsentSave(key);
+        boolean isReleased = unsent.flatMap(MemberCall::before).isPresent();
+        CompletableFuture<Boolean> answer =
+                isReleased ? CompletableFuture.completedFuture(false) : sendDeleteAfter(first, key);
+        // Not before: close() waits for what has not ended.
+        unsent.ifPresent(save -> save.endWithdrawn(new LockStorageException(
+                key.resource(),
+                "the key was released before a member of the combined store was asked",
+                null,
+                Failure.NOT_SENT)));
+        return answer;
+    }
+
+    private CompletableFuture<Boolean> sendDeleteAfter(CompletableFuture<?> first, Key key) {
         MemberCall.Delete call = new MemberCall.Delete(
                 key,
                 () -> noting(
@@ -181,6 +192,11 @@ final class Member {
         CompletableFuture<Boolean> answer = inTurn(key, MOST_RELEASES, first, call);
         CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
         var unused = all.whenComplete((mine, failure) -> releases.remove(key.resource(), all));
+        // What has ended stays with those before it until they have, too, and counts for as long.
+        var unusedCount = answer.whenComplete((mine, failure) -> {
+            calls.incrementAndGet();
+            var unusedToo = all.whenComplete((theirs, alsoFailed) -> calls.decrementAndGet());
+        });
         return answer;
     }
 

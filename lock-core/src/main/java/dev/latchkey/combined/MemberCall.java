@@ -44,7 +44,7 @@ class MemberCall<T> {
         whenEnded(call == null ? null : call.answer, () -> whenEnded(first, this::begin));
     }
 
-    /** What is withdrawn does not stay with others, which may never end: {@code anyOf} removes it there. */
+    /** When this is withdrawn, {@code anyOf} unregisters it from the other, which may never end. */
     private void whenEnded(@Nullable CompletableFuture<?> other, Runnable next) {
         if (other == null) {
             next.run();
@@ -82,7 +82,7 @@ class MemberCall<T> {
         answer.completeExceptionally(failure);
     }
 
-    /** Asks a member to save, for a caller who waits for the answer, or does so no more. */
+    /** Asks a member to save. The caller may have stopped waiting for the answer. */
     static final class Save extends MemberCall<Response> {
 
         private final BooleanSupplier isAwaited;

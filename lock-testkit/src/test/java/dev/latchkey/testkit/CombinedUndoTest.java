@@ -38,8 +38,8 @@ class CombinedUndoTest {
             Stream.generate(InMemoryStore::new).limit(3).toList();
     private final List<FaultyStore> members =
             memories.stream().map(FaultyStore::new).toList();
-    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy());
-    private final CombinedStore there = new CombinedStore(memories, new ConsensusStrategy());
+    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), TimeLimits.LIMIT);
+    private final CombinedStore there = new CombinedStore(memories, new ConsensusStrategy(), TimeLimits.LIMIT);
     private final Key key = Key.of("x");
     private final Pause raising = new Pause();
 

@@ -205,7 +205,7 @@ class CombinedWaitsTest {
                         FaultyStore.Operation.DELETE);
     }
 
-    /** What the first member was asked, which hangs while the others grant a hundred times, and is needed for the last time. */
+    /** What the first member was asked: it hangs during a hundred grants by the others, and the last grant needs it. */
     private List<FaultyStore.Operation> operationsAfterAPause(Supplier<Key> keys) throws Exception {
         List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
         Pause pause = new Pause();
