@@ -64,7 +64,7 @@ final class CallsByKey {
         AtomicBoolean withdrawn = new AtomicBoolean();
         last.computeIfPresent(key, (same, call) -> {
             withdrawn.set(call == save && save.withdraw());
-            return withdrawn.get() ? before.orElse(null) : call;
+            return withdrawn.get() && before.isPresent() ? before.get() : call;
         });
         // It has removed itself already if it ended meanwhile.
         before.filter(call -> call.answer().isDone()).ifPresent(call -> last.remove(key, call));

@@ -190,6 +190,9 @@ final class Member {
                                 ? async.get().deleteAsync(key)
                                 : onThread(key, () -> store.delete(key))));
         CompletableFuture<Boolean> answer = inTurn(key, MOST_RELEASES, first, call);
+        if (answer.isDone()) {
+            return answer;
+        }
         CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
         var unused = all.whenComplete((mine, failure) -> releases.remove(key.resource(), all));
         // What has ended stays with those before it until they have, too, and counts for as long.

@@ -87,8 +87,8 @@ class CombinedUndoTest {
     @Test
     void givenHeld_whenASecondLockAcquiresWhileItIsReleased_thenNoRivalGetsIn() throws Exception {
         Released first = new Released(members.get(0));
-        try (CombinedStore here =
-                new CombinedStore(List.of(first, members.get(1), members.get(2)), new ConsensusStrategy())) {
+        try (CombinedStore here = new CombinedStore(
+                List.of(first, members.get(1), members.get(2)), new ConsensusStrategy(), TimeLimits.LIMIT)) {
             Key writes = holding(key, granted(here.save(exclusive(key))));
             await().until(() -> saves(2) == 1);
             CompletableFuture<BackgroundCall<Response>> second = new CompletableFuture<>();
